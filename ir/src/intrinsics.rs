@@ -13,9 +13,6 @@ use std::sync::LazyLock;
 
 pub use table::IntrinsicOp;
 
-/// Maximum number of constant indices of an intrinsic.
-pub const MAX_INDICES: usize = 8;
-
 macro_rules! index_kinds {
     ($($variant:ident $identifier:literal $name:literal $meaning:literal;)*) => {
         /// Kind of a constant index of an intrinsic; the value is an `i32`.
@@ -179,6 +176,7 @@ pub enum DestBits {
 
 /// A row of the table of intrinsics.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IntrinsicInfo {
     /// Name in the text form (without `@`).
     pub name: &'static str,
@@ -192,7 +190,7 @@ pub struct IntrinsicInfo {
     pub dest_components: DestComponents,
     /// Bit size of the result.
     pub dest_bits: DestBits,
-    /// Constant indices in the order in which they are stored and printed; at most [`MAX_INDICES`].
+    /// Constant indices in the order in which they are stored and printed; at most [`MAX_INDICES`](crate::body::MAX_INDICES).
     pub indices: &'static [IndexKind],
     /// Whether it may be removed if the result is unused.
     pub can_eliminate: bool,

@@ -199,6 +199,7 @@ impl ShaderInfo {
 /// Properties of a shader as a whole, printed as its header. Fields that do not apply to the stage keep their defaults.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the print header, which the text module documents")]
+#[non_exhaustive]
 pub struct ShaderInfo {
     pub name: String,
     pub label: String,
@@ -278,6 +279,7 @@ pub struct ShaderInfo {
 /// Vertex part of [`ShaderInfo`].
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "see ShaderInfo")]
+#[non_exhaustive]
 pub struct VertexInfo {
     pub double_inputs: u64,
     pub blit_sgprs_amd: u32,
@@ -288,6 +290,7 @@ pub struct VertexInfo {
 /// Tessellation part of [`ShaderInfo`].
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "see ShaderInfo")]
+#[non_exhaustive]
 pub struct TessellationInfo {
     /// 0 unspecified, 1 triangles, 2 quads, 3 isolines.
     pub primitive_mode: u32,
@@ -304,6 +307,7 @@ pub struct TessellationInfo {
 /// Geometry part of [`ShaderInfo`].
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "see ShaderInfo")]
+#[non_exhaustive]
 pub struct GeometryInfo {
     /// Names as in the text form: `POINTS`, `TRIANGLE_STRIP`, ...; empty for `UNKNOWN`.
     pub output_primitive: String,
@@ -318,6 +322,7 @@ pub struct GeometryInfo {
 /// Fragment part of [`ShaderInfo`].
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "see ShaderInfo")]
+#[non_exhaustive]
 pub struct FragmentInfo {
     pub uses_discard: bool,
     pub uses_fbfetch_output: bool,
@@ -350,6 +355,7 @@ pub struct FragmentInfo {
 /// Compute part of [`ShaderInfo`].
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "see ShaderInfo")]
+#[non_exhaustive]
 pub struct ComputeInfo {
     pub workgroup_size_hint: [u32; 3],
     pub user_data_components_amd: u32,
@@ -359,6 +365,7 @@ pub struct ComputeInfo {
 /// Mesh part of [`ShaderInfo`].
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "see ShaderInfo")]
+#[non_exhaustive]
 pub struct MeshInfo {
     pub ms_cross_invocation_output_access: u64,
     pub max_vertices_out: u32,

@@ -1,9 +1,12 @@
-//! Slots of inputs and outputs: numbers and names, one table for each kind.
+//! Slots of inputs and outputs: numbers and names, one table and one type for each kind.
 
 macro_rules! slots {
-    ($(#[$meta:meta])* $module:ident $prefix:literal { $($constant:ident = $number:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* $kind:ident $prefix:literal { $($constant:ident = $number:literal),+ $(,)? }) => {
         $(#[$meta])*
-        pub mod $module {
+        #[derive(Debug)]
+        pub enum $kind {}
+
+        impl $kind {
             $(#[doc = concat!("`", $prefix, stringify!($constant), "`.")] pub const $constant: u8 = $number;)+
 
             /// Prefix of the names in the text form.
@@ -13,8 +16,8 @@ macro_rules! slots {
 
             /// Returns the name without the prefix, or `None` for a number without a name.
             pub fn name(slot: u8) -> Option<String> {
-                let named = NAMED.iter().find(|&&(number, _)| number == slot);
-                named.map(|&(_, name)| name.to_string()).or_else(|| super::ranged_name($prefix, slot))
+                let named = Self::NAMED.iter().find(|&&(number, _)| number == slot);
+                named.map(|&(_, name)| name.to_string()).or_else(|| ranged_name($prefix, slot))
             }
         }
     };
@@ -38,7 +41,7 @@ fn ranged_name(prefix: &str, slot: u8) -> Option<String> {
 
 slots! {
     /// Slots between stages.
-    varying "VARYING_SLOT_" {
+    VaryingSlot "VARYING_SLOT_" {
         POS = 0, COL0 = 1, COL1 = 2, FOGC = 3, TEX0 = 4, PSIZ = 12, BFC0 = 13, BFC1 = 14, EDGE = 15, CLIP_VERTEX = 16,
         CLIP_DIST0 = 17, CLIP_DIST1 = 18, CULL_DIST0 = 19, CULL_DIST1 = 20, PRIMITIVE_ID = 21, LAYER = 22, VIEWPORT = 23,
         FACE = 24, PNTC = 25, TESS_LEVEL_OUTER = 26, TESS_LEVEL_INNER = 27, BOUNDING_BOX0 = 28, BOUNDING_BOX1 = 29,
@@ -48,14 +51,14 @@ slots! {
 
 slots! {
     /// Fragment outputs.
-    frag_result "FRAG_RESULT_" {
+    FragResult "FRAG_RESULT_" {
         DEPTH = 0, STENCIL = 1, COLOR = 2, SAMPLE_MASK = 3, DATA0 = 4,
     }
 }
 
 slots! {
     /// Vertex inputs.
-    vert_attrib "VERT_ATTRIB_" {
+    VertAttrib "VERT_ATTRIB_" {
         POS = 0, NORMAL = 1, COLOR0 = 2, COLOR1 = 3, FOG = 4, COLOR_INDEX = 5, TEX0 = 6, POINT_SIZE = 14, GENERIC0 = 15,
         EDGEFLAG = 31,
     }

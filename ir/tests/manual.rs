@@ -258,9 +258,9 @@ fn slot_rows(name_of: impl Fn(u8) -> Option<String>) -> String {
 #[test]
 fn slots_have_their_names() {
     let page = page(FOLDER, "data-model.md");
-    page.check_generated("varying-slots", &slot_rows(slots::varying::name));
-    page.check_generated("frag-results", &slot_rows(slots::frag_result::name));
-    page.check_generated("vert-attribs", &slot_rows(slots::vert_attrib::name));
+    page.check_generated("varying-slots", &slot_rows(slots::VaryingSlot::name));
+    page.check_generated("frag-results", &slot_rows(slots::FragResult::name));
+    page.check_generated("vert-attribs", &slot_rows(slots::VertAttrib::name));
 }
 
 /// The text between the first two quotes.

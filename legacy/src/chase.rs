@@ -78,7 +78,7 @@ pub fn store_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
 }
 
 /// Whether an instruction reads a register.
-pub fn is_load_reg(body: &Body, inst: Inst) -> bool {
+pub(crate) fn is_load_reg(body: &Body, inst: Inst) -> bool {
     matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect))
 }
 

@@ -382,7 +382,7 @@ fn remove_copy(body: &mut Body, copy: Inst) {
 }
 
 /// Whether a body has neither phis nor parallel copies.
-pub fn is_out_of_ssa(body: &Body) -> bool {
+pub(crate) fn is_out_of_ssa(body: &Body) -> bool {
     let is_copy = |inst: Inst| matches!(body.inst(inst), InstData::ParallelCopy(_));
     body.blocks().all(|b| body.phis(b).next().is_none())
         && (!body.has_parallel_copies() || body.blocks().all(|b| !body.insts(b).any(is_copy)))

@@ -17,6 +17,7 @@ use crate::driver::{Code, Target};
 use crate::error::CompileError;
 use crate::front_end::{ReadRequest, Reader, Reading};
 use crate::interface_integers::InterfaceIntegers;
+use crate::reflection::Reflection;
 use crate::source_map::SourceMap;
 
 /// A stage of compilation.
@@ -337,7 +338,7 @@ impl<'c> Compilation<'c> {
     ///
     /// # Errors
     /// [`CompileError::Target`].
-    pub fn reflect(&mut self) -> Result<Option<String>, CompileError> {
+    pub fn reflect(&mut self) -> Result<Option<Reflection>, CompileError> {
         self.advance(Stage::Registers)?;
         self.compiler.target.reflect(&self.ir).transpose().map_err(|error| self.places.locate(error))
     }

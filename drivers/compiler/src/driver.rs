@@ -11,7 +11,6 @@ use tgsi_diagnostics::suggest;
 use tgsi_ir::alu::AluOp;
 use tgsi_to_ir::ToIrOptions;
 
-use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -22,6 +21,7 @@ use thiserror::Error;
 use crate::error::TargetError;
 use crate::fit::Fit;
 use crate::interface_integers::InterfaceIntegers;
+use crate::reflection::Reflection;
 
 /// A driver: its name, its options, and the constructor of its targets.
 pub trait Driver: Debug + Send + Sync {
@@ -39,20 +39,9 @@ pub trait Driver: Debug + Send + Sync {
         false
     }
 
-    /// Whether its code has a [`Runner`], which the registry finds. Without one, semantic checks stop before the code.
-    fn can_run(&self) -> bool {
-        false
-    }
-
     /// Options that turn binary code into text, in the form of its usual disassembler. Empty if the code is
     /// self-contained, so that the registry can disassemble it.
     fn assembly_options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Operations that the executor of the code may round differently from the IR. If there are any, their results for
-    /// NaN and infinities may differ too, as may those of sums and products. Empty if interpreters run the code.
-    fn approximate_ops(&self) -> &'static [AluOp] {
         &[]
     }
 
@@ -104,6 +93,7 @@ pub fn profile_named(driver: &dyn Driver, name: &str) -> Result<&'static str, Un
 /// The error for an unknown name of a target profile.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("the driver `{driver}` has no target `{name}`{}; there are {}", hint(.near), names(.profiles))]
+#[non_exhaustive]
 pub struct UnknownProfile {
     /// The name.
     pub name: String,
@@ -157,6 +147,7 @@ fn names(options: &[DriverOption]) -> String {
 /// A slot between two linked stages. Languages that compare the declarations of both sides need the reader's
 /// interpolation at the writer, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct LinkedSlot {
     /// The location.
     pub location: u32,
@@ -171,6 +162,24 @@ pub struct LinkedSlot {
 /// Slots between two stages, by whether they are per-patch and by slot (see [`tgsi_ir::slots`]). Locations are numbered
 /// from 0; consecutive slots have consecutive locations, and patches come last.
 pub type SlotLocations = BTreeMap<(bool, i32), LinkedSlot>;
+
+/// The ways in which results of a target's code may differ from those of the IR. By default, all bits are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Fidelity {
+    /// There are no integers: integers of a source may become floats.
+    pub lacks_integers: bool,
+    /// There is no select instruction: values are multiplied by 0 or 1, and the value that is not selected must be
+    /// finite.
+    pub lacks_selections: bool,
+    /// Floats cannot be compared: they are subtracted, and must be finite.
+    pub lacks_comparisons: bool,
+    /// Operations that lowering replaces by others with approximately equal results.
+    pub approximations: &'static [AluOp],
+    /// Operations that the executor of the code may round differently from the IR. If there are any, their results for
+    /// NaN and infinities may differ too, as may those of sums and products. Empty if interpreters run the code.
+    pub device_ops: &'static [AluOp],
+}
 
 /// A driver with its options set. The compiler calls the methods in this order.
 pub trait Target: Any + Debug + Send + Sync {
@@ -217,9 +226,10 @@ pub trait Target: Any + Debug + Send + Sync {
     /// Returns the properties of the target that the optimiser needs, for shaders of a stage.
     fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions;
 
-    /// Whether shaders of a stage may use integers. If not, integers of a source may become floats.
-    fn has_integers(&self, _stage: ShaderStage) -> bool {
-        true
+    /// Returns the ways in which results of the code of shaders of a stage may differ from those of the IR, for checks.
+    fn fidelity(&self, stage: ShaderStage) -> Fidelity {
+        let _ = stage;
+        Fidelity::default()
     }
 
     /// Returns the integers at the interface of an optimised shader that the target's code reads and writes as floats;
@@ -233,23 +243,6 @@ pub trait Target: Any + Debug + Send + Sync {
     ) -> Result<Option<InterfaceIntegers>, Box<dyn TargetError>> {
         let _ = optimized;
         Ok(None)
-    }
-
-    /// Whether shaders of a stage have a select instruction. If not, values are multiplied by 0 or 1, and the value
-    /// that is not selected must be finite.
-    fn has_selections(&self, _stage: ShaderStage) -> bool {
-        true
-    }
-
-    /// Operations in shaders of a stage that lowering replaces by others with approximately equal results.
-    fn approximations(&self, stage: ShaderStage) -> &'static [AluOp] {
-        let _ = stage;
-        &[]
-    }
-
-    /// Whether shaders of a stage can compare floats. If not, floats are subtracted, and must be finite.
-    fn has_comparisons(&self, _stage: ShaderStage) -> bool {
-        true
     }
 
     /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. The result is still IR and can be run.
@@ -300,11 +293,11 @@ pub trait Target: Any + Debug + Send + Sync {
     }
 
     /// Returns what [`emit`](Self::emit) assigns to inputs, outputs and resources of a lowered shader, and the
-    /// requirements of the code, as a JSON object. Returns `None` if the target assigns nothing.
+    /// requirements of the code. Returns `None` if the target assigns nothing.
     ///
     /// # Errors
     /// Those of [`emit`](Self::emit).
-    fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<String, Box<dyn TargetError>>> {
+    fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<Reflection, Box<dyn TargetError>>> {
         let _ = lowered;
         None
     }
@@ -389,31 +382,5 @@ impl From<&tgsi::Shader> for CodeSize {
             temporaries: tgsi::scan::count_temporaries(shader),
             immediates: shader.immediates.len() as u32,
         }
-    }
-}
-
-/// Creates the [`Runner`] for code of a target; returns `None` if the target belongs to another driver.
-///
-/// This is a function of a driver's package and not a method of [`Target`], so that programs that only compile are not
-/// linked with interpreters.
-pub type RunnerFn = fn(&dyn Target, &Code) -> Option<Result<Box<dyn Runner>, String>>;
-
-/// Returns the target for runs that corresponds to a target: a [`RunnerFn`] runs its code, for example because it is a
-/// compute shader with the interface in buffers. Returns `None` if the target belongs to another driver.
-///
-/// Lowered shaders of both targets must compute the same. Drivers whose runner runs all code have no such function.
-pub type RunTargetFn = fn(&dyn Target) -> Option<Box<dyn Target>>;
-
-/// Runs code.
-pub trait Runner: Send + Sync {
-    /// Runs the code once for all lanes.
-    ///
-    /// # Errors
-    /// The run failed, or did not terminate.
-    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String>;
-
-    /// Whether a run took too long on a device and was abandoned. Later runs then fail at once.
-    fn timed_out(&self) -> bool {
-        false
     }
 }

@@ -18,9 +18,14 @@ pub trait TargetError: Error + Send + Sync + 'static {
         Subject::Shader
     }
 
-    /// The message for an error about an instruction of a TGSI source, in TGSI's terms. `None` if the error's own
-    /// message applies.
-    fn message_at(&self, opcode: Opcode) -> Option<String> {
+    /// The IR instruction that the error is about.
+    fn inst(&self) -> Option<tgsi_ir::Inst> {
+        None
+    }
+
+    /// The message for an error about an instruction of a source. If the source is TGSI, its opcode is given, for a
+    /// message in TGSI's terms. `None` if the error's own message applies.
+    fn message_at(&self, opcode: Option<Opcode>) -> Option<String> {
         let _ = opcode;
         None
     }
@@ -29,11 +34,58 @@ pub trait TargetError: Error + Send + Sync + 'static {
     fn hint(&self) -> Option<String> {
         None
     }
+
+    /// Adds the instruction of the source that [`inst`](Self::inst) comes from.
+    fn located(self, shader: &tgsi_ir::Shader) -> Box<dyn TargetError>
+    where
+        Self: Sized,
+    {
+        Located { subject: Subject::of_inst(shader, self.inst()), error: self }.into()
+    }
+}
+
+impl<E: TargetError> From<E> for Box<dyn TargetError> {
+    fn from(error: E) -> Box<dyn TargetError> {
+        Box::new(error)
+    }
+}
+
+/// An error, and the part of the source that it is about.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Located<E> {
+    /// The error.
+    pub error: E,
+    /// The part of the source.
+    pub subject: Subject,
+}
+
+impl<E: TargetError> TargetError for Located<E> {
+    fn code(&self) -> ErrorCode {
+        self.error.code()
+    }
+
+    fn subject(&self) -> Subject {
+        self.subject
+    }
+
+    fn inst(&self) -> Option<tgsi_ir::Inst> {
+        self.error.inst()
+    }
+
+    fn message_at(&self, opcode: Option<Opcode>) -> Option<String> {
+        self.error.message_at(opcode)
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.error.hint()
+    }
 }
 
 /// The part of a TGSI source that an error is about. Targets see IR, in which the only positions are those of
 /// [`origin`](tgsi_ir::Body::origin).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Subject {
     /// The whole shader.
     Shader,
@@ -75,6 +127,7 @@ impl Subject {
 
 /// Errors of compilation.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CompileError {
     /// The shader cannot be expressed in the IR.
     #[error(transparent)]

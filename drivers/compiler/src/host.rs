@@ -23,6 +23,7 @@ pub struct HostCompiler {
 
 /// A translation for a host.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct HostTranslation {
     /// The source.
     pub source: Shader,
@@ -36,6 +37,7 @@ pub struct HostTranslation {
 
 /// The reason why there is no translation. Its text is one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum HostError {
     /// The text has errors, of which this is the first, or the compiler reports an error with a position in it.
     #[error("{0}")]

@@ -30,18 +30,21 @@ pub mod front_end;
 mod host;
 mod interface_integers;
 mod link;
+pub mod reflection;
+mod runner;
 mod source_map;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, LinkedSlot, ObjectFile, RunTargetFn, Runner, RunnerFn,
-    SlotLocations, Target, UnknownOption, UnknownProfile, profile_named,
+    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, LinkedSlot, ObjectFile, SlotLocations, Target,
+    UnknownOption, UnknownProfile, profile_named,
 };
-pub use error::{CompileError, Subject, TargetError};
+pub use error::{CompileError, Located, Subject, TargetError};
 pub use fit::{Excess, Fit, FitFinding, FitReport, LimitUse, Measurement, Verdict};
 pub use host::{HostCompiler, HostError, HostTranslation};
 pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use link::{LinkError, Linked, Program};
+pub use runner::{RunError, RunTargetFn, Runner, RunnerFn};
 pub use source_map::SourceMap;
 
 // What `driver_options!` names.

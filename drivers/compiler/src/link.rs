@@ -26,6 +26,7 @@ use crate::error::CompileError;
 
 /// Shaders that cannot be linked.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum LinkError {
     /// Fewer than two shaders.
     #[error("linking needs two or more shaders of different stages, got {0}")]
@@ -75,6 +76,7 @@ fn missing(stage: ShaderStage) -> &'static str {
 
 /// A linked shader.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Linked {
     /// The index of the shader in the input.
     pub input: usize,
@@ -94,6 +96,7 @@ pub struct Linked {
 
 /// The shaders of a pipeline.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Program {
     /// The shaders, in pipeline order.
     pub shaders: Vec<Linked>,

@@ -117,8 +117,7 @@ impl SourceMap {
             Subject::Shader | Subject::Instruction(_) | Subject::Loop(_) | Subject::Opcode(_) => None,
         };
         let span = origin.and_then(|origin| origins.get(origin).copied()).or(other).or(*start);
-        let opcode = origin.and_then(|origin| tgsi.opcodes.get(origin));
-        let message = opcode.and_then(|&opcode| error.message_at(opcode));
+        let message = origin.and_then(|origin| error.message_at(tgsi.opcodes.get(origin).copied()));
         CompileError::Target { error, message, span }
     }
 

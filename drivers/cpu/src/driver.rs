@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::sync::OnceLock;
 
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Runner, Target, TargetError, UnknownOption};
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, RunError, Runner, Target, TargetError, UnknownOption};
 use tgsi_diagnostics::ErrorCode;
 
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
@@ -45,10 +45,6 @@ impl Driver for Cpu {
 
     fn is_binary(&self) -> bool {
         cfg!(feature = "machine-code")
-    }
-
-    fn can_run(&self) -> bool {
-        true
     }
 
     #[cfg(feature = "machine-code")]
@@ -205,21 +201,22 @@ impl Target for CpuTarget {
         if let Code::Object(object) = code {
             return object.size;
         }
-        let plain = CpuTarget { options: Options { machine_code: false, ..self.options }, ..self.clone() };
-        plain.program(code).and_then(Result::ok).map_or_else(CodeSize::default, |program| program.size())
+        let program = self.interpreted(code).and_then(Result::ok);
+        program.map_or_else(CodeSize::default, |(_, program)| program.size())
     }
 }
 
 impl CpuTarget {
-    fn program(&self, code: &Code) -> Option<Result<Program, String>> {
-        let shader = self.shader(code)?;
-        Some(shader.and_then(|shader| compile(&shader, self.options).map_err(|error| error.to_string())))
-    }
-
-    fn shader(&self, code: &Code) -> Option<Result<tgsi_ir::Shader, String>> {
+    /// Returns the shader that code contains, and its program without machine code; `None` for other forms of code.
+    fn interpreted(&self, code: &Code) -> Option<Result<(tgsi_ir::Shader, Program), RunError>> {
         let (Code::Text(text), CodeForm::Ir) = (code, self.form) else { return None };
-        let shader = tgsi_ir::text::parse(text);
-        Some(shader.map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default()))
+        let program = tgsi_ir::text::parse(text)
+            .map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default())
+            .and_then(|shader| {
+                let program = compile(&shader, Options { machine_code: false, ..self.options });
+                Ok((shader, program.map_err(|error| error.to_string())?))
+            });
+        Some(program.map_err(RunError::Code))
     }
 }
 
@@ -233,14 +230,12 @@ pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
 ///
 /// # Errors
 /// The code is malformed.
-pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
-    let lanes = target.shader(code)?.and_then(|shader| {
-        let plain = Options { machine_code: false, ..target.options };
-        let interpreted = compile(&shader, plain).map_err(|error| error.to_string())?;
-        Ok(Lanes { shader, interpreted, options: target.options, program: OnceLock::new() })
-    });
-    Some(lanes.map(|lanes| Box::new(lanes) as Box<dyn Runner>))
+    let program = target.interpreted(code)?;
+    Some(program.map(|(shader, interpreted)| {
+        Box::new(Lanes { shader, interpreted, options: target.options, program: OnceLock::new() }) as Box<dyn Runner>
+    }))
 }
 
 /// A program for checks and pictures; several threads may use it at once.
@@ -264,7 +259,7 @@ impl Lanes {
 }
 
 impl Runner for Lanes {
-    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        self.program(resources).run_together(inputs, resources, limits).map_err(|error| error.to_string())
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
+        Ok(self.program(resources).run_together(inputs, resources, limits)?)
     }
 }

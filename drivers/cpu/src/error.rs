@@ -1,9 +1,9 @@
 //! Errors of the driver.
 
-use tgsi_compiler::{Subject, TargetError};
+use tgsi_compiler::TargetError;
 use tgsi_diagnostics::ErrorCode;
 
-use tgsi_ir::Shader;
+use tgsi_ir::Inst;
 use tgsi_ir::run::RunError;
 use thiserror::Error;
 
@@ -53,31 +53,17 @@ impl CpuError {
         Changed => "T2205" "cpu-object-changed",
         MissingExtensions => "T2206" "cpu-missing-extensions",
     }
+}
 
-    /// Attaches the source instruction that the error concerns.
-    pub(crate) fn located(self, shader: &Shader) -> Box<dyn TargetError> {
-        let inst = match &self {
+impl TargetError for CpuError {
+    fn code(&self) -> ErrorCode {
+        CpuError::code(self)
+    }
+
+    fn inst(&self) -> Option<Inst> {
+        match self {
             CpuError::NotRunnable(RunError::Unsupported { inst, .. } | RunError::Malformed { inst, .. }) => Some(*inst),
             _ => None,
-        };
-        Box::new(Located { error: self, subject: Subject::of_inst(shader, inst) })
-    }
-}
-
-/// An error, and the source instruction that it concerns.
-#[derive(Debug, Error)]
-#[error("{error}")]
-struct Located {
-    error: CpuError,
-    subject: Subject,
-}
-
-impl TargetError for Located {
-    fn code(&self) -> ErrorCode {
-        self.error.code()
-    }
-
-    fn subject(&self) -> Subject {
-        self.subject
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The driver: implements the compiler's `Driver` and `Target`.
 
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Target, TargetError, UnknownOption};
+use tgsi_compiler::reflection::Reflection;
+use tgsi_compiler::{
+    Code, CodeSize, Driver, DriverOption, Fidelity, SlotLocations, Target, TargetError, UnknownOption,
+};
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
 
@@ -37,16 +40,6 @@ impl Driver for Spirv {
         true
     }
 
-    fn can_run(&self) -> bool {
-        true
-    }
-
-    fn approximate_ops(&self) -> &'static [AluOp] {
-        use AluOp::*;
-        // Opcodes to which Vulkan gives a precision in ULP, and those derived from them.
-        &[Frcp, Fdiv, Frsq, Fsqrt, Fexp2, Flog2, Fpow, Fsin, Fcos, Fmod, Frem, Flrp, Ffma]
-    }
-
     fn options(&self) -> &'static [DriverOption] {
         SpirvOptions::OPTIONS
     }
@@ -75,6 +68,14 @@ impl Driver for Spirv {
 impl Target for SpirvOptions {
     fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
         SpirvOptions::compiler_options(self, stage)
+    }
+
+    fn fidelity(&self, _stage: ShaderStage) -> Fidelity {
+        use AluOp::*;
+        let mut fidelity = Fidelity::default();
+        // Opcodes to which Vulkan gives a precision in ULP, and those derived from them.
+        fidelity.device_ops = &[Frcp, Fdiv, Frsq, Fsqrt, Fexp2, Flog2, Fpow, Fsin, Fcos, Fmod, Frem, Flrp, Ffma];
+        fidelity
     }
 
     fn with_locations(
@@ -108,10 +109,8 @@ impl Target for SpirvOptions {
         Ok(self.emit_module(&lowered, source, None)?.into_code())
     }
 
-    fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<String, Box<dyn TargetError>>> {
-        let interface = crate::reflect(lowered, self).map_err(|error| error.located(lowered));
-        // Cannot fail: the interface has neither maps nor floats.
-        Some(interface.map(|interface| serde_json::to_string(&interface).unwrap_or_default()))
+    fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<Reflection, Box<dyn TargetError>>> {
+        Some(self.emit_module(lowered, None, None).map(|emitted| emitted.reflection))
     }
 
     fn size(&self, code: &Code) -> CodeSize {

@@ -1,12 +1,12 @@
 //! Errors of the driver.
 
 use tgsi::tables::Opcode;
-use tgsi_compiler::{Subject, TargetError};
+use tgsi_compiler::TargetError;
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
 
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::{Inst, Shader, ShaderStage};
+use tgsi_ir::{Inst, ShaderStage};
 use thiserror::Error;
 
 /// A shader that cannot be expressed in SPIR-V for the target.
@@ -113,31 +113,6 @@ impl SpirvError {
 }
 
 impl SpirvError {
-    /// Returns the instruction that the error concerns.
-    pub fn inst(&self) -> Option<Inst> {
-        match *self {
-            SpirvError::UnsupportedAlu { inst, .. }
-            | SpirvError::UnsupportedIntrinsic { inst, .. }
-            | SpirvError::Unsupported { inst, .. }
-            | SpirvError::NotLowered { inst, .. }
-            | SpirvError::Harness { inst, .. } => Some(inst),
-            SpirvError::NoEntryPoint
-            | SpirvError::Stage(_)
-            | SpirvError::Interface { .. }
-            | SpirvError::Location { .. }
-            | SpirvError::NoLocation { .. }
-            | SpirvError::StreamOutput(_)
-            | SpirvError::TooLarge(_) => None,
-        }
-    }
-
-    /// Returns the message without the number of the instruction, which is redundant where the source line is shown.
-    fn message(&self) -> String {
-        let text = self.to_string();
-        let number = self.inst().map(|inst| format!("{inst}: "));
-        number.and_then(|number| text.strip_prefix(&number).map(str::to_owned)).unwrap_or(text)
-    }
-
     /// Returns a suggestion.
     fn hint(&self) -> String {
         match self {
@@ -170,12 +145,6 @@ impl SpirvError {
             SpirvError::Harness { .. } => "`tgsic translate` translates the shader".to_owned(),
         }
     }
-
-    #[doc(hidden)]
-    /// Attaches the source instruction that the error concerns.
-    pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
-        Box::new(Located { subject: Subject::of_inst(shader, self.inst()), error: self })
-    }
 }
 
 /// The default suggestion.
@@ -194,46 +163,44 @@ const HINTS: &[(&str, &str)] = &[
     ("Vulkan has no handle", "pass the handle in a constant, with `--driver-option bindless`"),
 ];
 
-/// An error, and the source instruction that it concerns.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{}", if *subject == Subject::Shader { error.to_string() } else { error.message() })]
-pub struct Located {
-    /// The error.
-    pub error: SpirvError,
-    /// The instruction, or the shader.
-    pub subject: Subject,
-}
-
-impl TargetError for Located {
+impl TargetError for SpirvError {
     fn code(&self) -> ErrorCode {
-        self.error.code()
+        SpirvError::code(self)
     }
 
-    fn subject(&self) -> Subject {
-        self.subject
-    }
-
-    fn message_at(&self, opcode: Opcode) -> Option<String> {
-        let name = opcode.name();
-        match &self.error {
-            SpirvError::UnsupportedAlu { bits, .. } => {
-                Some(format!("{name} has no SPIR-V form for values of {bits} bits"))
-            }
-            SpirvError::UnsupportedIntrinsic { .. } => Some(format!("{name} has no SPIR-V form")),
-            SpirvError::Unsupported { .. }
-            | SpirvError::NoEntryPoint
+    fn inst(&self) -> Option<Inst> {
+        match *self {
+            SpirvError::UnsupportedAlu { inst, .. }
+            | SpirvError::UnsupportedIntrinsic { inst, .. }
+            | SpirvError::Unsupported { inst, .. }
+            | SpirvError::NotLowered { inst, .. }
+            | SpirvError::Harness { inst, .. } => Some(inst),
+            SpirvError::NoEntryPoint
             | SpirvError::Stage(_)
             | SpirvError::Interface { .. }
             | SpirvError::Location { .. }
             | SpirvError::NoLocation { .. }
             | SpirvError::StreamOutput(_)
-            | SpirvError::NotLowered { .. }
-            | SpirvError::TooLarge(_)
-            | SpirvError::Harness { .. } => None,
+            | SpirvError::TooLarge(_) => None,
         }
     }
 
+    fn message_at(&self, opcode: Option<Opcode>) -> Option<String> {
+        Some(match (self, opcode.map(Opcode::name)) {
+            (SpirvError::UnsupportedAlu { bits, .. }, Some(name)) => {
+                format!("{name} has no SPIR-V form for values of {bits} bits")
+            }
+            (SpirvError::UnsupportedIntrinsic { .. }, Some(name)) => format!("{name} has no SPIR-V form"),
+            // The number of the instruction is redundant where the line of the source is shown.
+            _ => {
+                let text = self.to_string();
+                let number = self.inst().map(|inst| format!("{inst}: "));
+                number.and_then(|number| text.strip_prefix(&number).map(str::to_owned)).unwrap_or(text)
+            }
+        })
+    }
+
     fn hint(&self) -> Option<String> {
-        Some(self.error.hint())
+        Some(SpirvError::hint(self))
     }
 }

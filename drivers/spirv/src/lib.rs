@@ -14,7 +14,6 @@
 //! | `emit` | the walk over the tree that emits words, one file for each subject |
 //! | `module` | the writer of words: sections, types, constants, capabilities |
 //! | `stream_output` | the outputs that are captured in buffers |
-//! | [`interface`] | the assigned locations, sets and bindings |
 //!
 //! # Invariants
 //!
@@ -51,7 +50,6 @@ mod disassemble;
 mod driver;
 mod emit;
 mod error;
-pub mod interface;
 mod lower;
 mod module;
 mod options;
@@ -68,12 +66,4 @@ pub use stream_output::{Capture, StreamOutput, StreamOutputError};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::emit::{Emitted, is_in_every_device};
-}
-
-/// Returns the interface of a lowered shader's module.
-///
-/// # Errors
-/// [`SpirvError`]: the shader cannot be translated.
-pub fn reflect(lowered: &tgsi_ir::Shader, options: &SpirvOptions) -> Result<interface::Interface, SpirvError> {
-    emit::emit(lowered, options, None, None).map(|emitted| emitted.interface)
 }

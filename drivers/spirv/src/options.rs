@@ -50,7 +50,7 @@ impl Numbers {
 
 /// The locations that a linker assigned to slots. Inputs without a location are zero, outputs without one are dropped,
 /// except for inputs of vertex shaders and outputs of fragment shaders, whose locations are their numbers. A side that
-/// was not linked has no entries, and the locations of [`interface`](crate::interface).
+/// was not linked has no entries, and the locations of [`reflection`](tgsi_compiler::reflection).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Locations {
     /// Of inputs.

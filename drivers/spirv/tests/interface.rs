@@ -174,7 +174,7 @@ fn the_interface_says_what_was_assigned() {
     let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(&[]).expect("options").into());
     let Reading { source: read, .. } = compiler.read(&TGSI_TEXT, source.as_bytes());
     let lowered = compiler.ir_at(tgsi_compiler::Stage::Registers, read.expect("a shader")).expect("IR");
-    let interface = tgsi_driver_spirv::reflect(&lowered, &tgsi_driver_spirv::SpirvOptions::default()).expect("one");
+    let interface = compiler.target().reflect(&lowered).expect("one").expect("one");
     assert_eq!(interface.outputs.len(), 1);
     assert_eq!((interface.outputs[0].semantic.as_deref(), interface.outputs[0].index), (Some("GENERIC"), 3));
     assert_eq!(interface.outputs[0].location, 3);

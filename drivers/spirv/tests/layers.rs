@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&str; 4] = ["module", "plan", "lower", "emit"];
 
 /// Files of `src` that folders may import from. They import from no folder except `module` (for classes of values).
-const ROOT: [&str; 4] = ["error", "options", "interface", "stream_output"];
+const ROOT: [&str; 3] = ["error", "options", "stream_output"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

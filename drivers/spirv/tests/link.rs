@@ -17,7 +17,7 @@ use tgsi_compiler::{Compiler, Driver, Source, Stage};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::linking::LinkOptions;
 use tgsi_ir::shader::ShaderStage;
-use tgsi_ir::slots::varying;
+use tgsi_ir::slots::VaryingSlot;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Shader, run};
 
@@ -85,7 +85,8 @@ fn run_both(vertex: &Shader, fragment: &Shader, seed: usize) -> Result<(BTreeMap
     let mut inputs = inputs_of(seed);
     for ((_, slot), register) in registers(fragment, VariableModes::SHADER_IN) {
         let is_made =
-            [varying::POS, varying::FACE, varying::PNTC, varying::PRIMITIVE_ID, varying::LAYER].map(i32::from);
+            [VaryingSlot::POS, VaryingSlot::FACE, VaryingSlot::PNTC, VaryingSlot::PRIMITIVE_ID, VaryingSlot::LAYER]
+                .map(i32::from);
         for component in 0..4 {
             for lane in 0..LANES {
                 let word = match written.get(&(false, slot)) {
@@ -97,7 +98,8 @@ fn run_both(vertex: &Shader, fragment: &Shader, seed: usize) -> Result<(BTreeMap
             }
         }
     }
-    let fixed = [varying::POS, varying::PSIZ, varying::CLIP_DIST0, varying::CLIP_DIST1, varying::LAYER];
+    let fixed =
+        [VaryingSlot::POS, VaryingSlot::PSIZ, VaryingSlot::CLIP_DIST0, VaryingSlot::CLIP_DIST1, VaryingSlot::LAYER];
     let fixed = fixed.map(i32::from).into_iter().filter_map(|slot| {
         let register = *written.get(&(false, slot))?;
         let words = (0..4).flat_map(|component| outputs.outputs.component(register, component).to_vec());
@@ -337,13 +339,13 @@ fn parts_of_arrays_that_nobody_writes_have_no_location() {
     let sources = [vertex, fragment]
         .map(|text| compiler.read(&TGSI_TEXT, text.as_bytes()).source.unwrap_or_else(|| panic!("{text}")));
     let program = compiler.link(sources.into(), &LinkOptions::default()).expect("a program");
-    let locations = |shader: &tgsi_compiler::Linked, list: &str| -> Vec<u64> {
-        let json = shader.target.reflect(&shader.lowered).expect("an interface").expect("an interface");
-        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-        json[list].as_array().expect("a list").iter().filter_map(|varying| varying["location"].as_u64()).collect()
+    let locations = |shader: &tgsi_compiler::Linked, is_output: bool| -> Vec<u32> {
+        let reflection = shader.target.reflect(&shader.lowered).expect("a reflection").expect("a reflection");
+        let list = if is_output { reflection.outputs } else { reflection.inputs };
+        list.iter().map(|varying| varying.location).collect()
     };
-    assert_eq!(locations(&program.shaders[0], "outputs"), [0, 1]);
-    assert_eq!(locations(&program.shaders[1], "inputs"), [0, 1]);
+    assert_eq!(locations(&program.shaders[0], true), [0, 1]);
+    assert_eq!(locations(&program.shaders[1], false), [0, 1]);
     for seed in 0..3 {
         let alone = [0, 1].map(|shader| {
             let source = compiler.read(&TGSI_TEXT, [vertex, fragment][shader].as_bytes()).source;

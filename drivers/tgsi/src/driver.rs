@@ -5,7 +5,8 @@ use std::any::Any;
 use tgsi::check::check_for;
 use tgsi::text::PrintOptions;
 use tgsi_compiler::{
-    Code, CodeSize, Driver, DriverOption, Fit, InterfaceIntegers, Runner, Target, TargetError, UnknownOption,
+    Code, CodeSize, Driver, DriverOption, Fidelity, Fit, InterfaceIntegers, RunError, Runner, Target, TargetError,
+    UnknownOption,
 };
 use tgsi_diagnostics::ErrorCode;
 use tgsi_diagnostics::{Diagnostic, Focus};
@@ -46,10 +47,6 @@ impl Driver for Tgsi {
 
     fn file_extension(&self) -> &'static str {
         "tgsi"
-    }
-
-    fn can_run(&self) -> bool {
-        true
     }
 
     fn options(&self) -> &'static [DriverOption] {
@@ -144,8 +141,19 @@ impl Target for TgsiOptions {
         self.for_stage(stage).compiler_options_of_any_stage()
     }
 
-    fn has_integers(&self, stage: ShaderStage) -> bool {
-        self.for_stage(stage).native_integers
+    fn fidelity(&self, stage: ShaderStage) -> Fidelity {
+        let options = self.for_stage(stage);
+        let mut fidelity = Fidelity::default();
+        fidelity.lacks_integers = !options.native_integers;
+        fidelity.lacks_selections = !(options.native_integers || options.has_cmp || options.has_branches);
+        fidelity.lacks_comparisons = !(options.native_integers || options.has_comparisons);
+        fidelity.approximations = match (options.has_pow, options.has_periodic) {
+            (true, true) => &[],
+            (false, true) => &[AluOp::Fpow],
+            (true, false) => &[AluOp::Fsin, AluOp::Fcos],
+            (false, false) => &[AluOp::Fpow, AluOp::Fsin, AluOp::Fcos],
+        };
+        fidelity
     }
 
     fn interface_integers(
@@ -157,26 +165,6 @@ impl Target for TgsiOptions {
             return Ok(None);
         }
         Ok(Some(interface_integers(optimized, &options)?))
-    }
-
-    fn has_selections(&self, stage: ShaderStage) -> bool {
-        let options = self.for_stage(stage);
-        options.native_integers || options.has_cmp || options.has_branches
-    }
-
-    fn approximations(&self, stage: ShaderStage) -> &'static [AluOp] {
-        let options = self.for_stage(stage);
-        match (options.has_pow, options.has_periodic) {
-            (true, true) => &[],
-            (false, true) => &[AluOp::Fpow],
-            (true, false) => &[AluOp::Fsin, AluOp::Fcos],
-            (false, false) => &[AluOp::Fpow, AluOp::Fsin, AluOp::Fcos],
-        }
-    }
-
-    fn has_comparisons(&self, stage: ShaderStage) -> bool {
-        let options = self.for_stage(stage);
-        options.native_integers || options.has_comparisons
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
@@ -221,20 +209,22 @@ impl Target for TgsiOptions {
 ///
 /// # Errors
 /// The code does not pass the check.
-pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let options: &TgsiOptions = (target as &dyn Any).downcast_ref()?;
     let Code::Tgsi(shader, _) = code else { return None };
     Some(options.run_by_interpreter(shader))
 }
 
 impl TgsiOptions {
-    fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, String> {
+    fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, RunError> {
         let keep = self.keep_subroutines(OptLevel::Full);
         let report = check_for(shader, &tgsi::text::SkippedParts::default(), &tgsi::limits::Limits::default(), keep);
         if let Some(error) = report.errors().next() {
-            return Err(format!("the result does not pass the check: {} {error}", error.code.name));
+            let message = format!("the result does not pass the check: {} {error}", error.code.name);
+            return Err(RunError::Code(message));
         }
-        let program = tgsi_run::Program::new(&self.as_run(shader)).map_err(|error| error.to_string())?;
+        let program =
+            tgsi_run::Program::new(&self.as_run(shader)).map_err(|error| RunError::Code(error.to_string()))?;
         Ok(Box::new(Interpreter { program }))
     }
 }
@@ -245,7 +235,10 @@ struct Interpreter {
 }
 
 impl Runner for Interpreter {
-    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        tgsi_run::run(&self.program, inputs, resources, limits).map_err(|error| error.to_string())
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
+        tgsi_run::run(&self.program, inputs, resources, limits).map_err(|error| match error {
+            tgsi_run::RunError::StepLimit { .. } => RunError::StepLimit(error.to_string()),
+            _ => RunError::Failed(error.to_string()),
+        })
     }
 }

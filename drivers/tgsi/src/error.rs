@@ -243,12 +243,6 @@ impl From<DriverError> for Located {
     }
 }
 
-impl From<Located> for Box<dyn TargetError> {
-    fn from(error: Located) -> Self {
-        Box::new(error)
-    }
-}
-
 impl TargetError for Located {
     fn code(&self) -> ErrorCode {
         self.error.code()
@@ -268,9 +262,9 @@ impl TargetError for Located {
         }
     }
 
-    fn message_at(&self, opcode: Opcode) -> Option<String> {
+    fn message_at(&self, opcode: Option<Opcode>) -> Option<String> {
         use DriverError as E;
-        let name = opcode.name();
+        let name = opcode?.name();
         Some(match &self.error {
             E::UnsupportedAlu { .. } | E::UnsupportedIntrinsic { .. } | E::UnsupportedTexture { .. }
                 if !self.native_integers =>

@@ -75,13 +75,11 @@ impl Tally {
         let options = TgsiOptions::default();
         let keeping = options.clone().with(|o| (o.subroutine_size, o.subroutine_growth) = (0, 0));
         for options in [options, keeping] {
-            let compiled = compile(shader, &options, OptLevel::Full);
-            // A missing TGSI form is an ordinary error.
-            let Ok(translated) = compiled.map_err(|error| match error {
-                CompileError::ToIr(error) => panic!("{error}\n{}", what()),
-                CompileError::Target { error, .. } => error,
-            }) else {
-                continue;
+            let translated = match compile(shader, &options, OptLevel::Full) {
+                Ok(translated) => translated,
+                // A missing TGSI form is an ordinary error.
+                Err(CompileError::Target { .. }) => continue,
+                Err(error) => panic!("{error}\n{}", what()),
             };
             let findings = check(&translated).diagnostics;
             let error = findings.iter().find(|d| d.is_error());

@@ -202,8 +202,8 @@ fn translations_of_real_shaders_are_taken() {
 #[test]
 fn translations_of_generated_shaders_are_taken() {
     check_all(|target| {
-        let integers = target.has_integers(ShaderStage::Fragment);
-        let vertex_flow = target.has_selections(ShaderStage::Vertex);
+        let integers = !target.fidelity(ShaderStage::Fragment).lacks_integers;
+        let vertex_flow = !target.fidelity(ShaderStage::Vertex).lacks_selections;
         let stages: &[Processor] = if integers { &STAGES } else { &FLOAT_STAGES };
         let seeds = stages.iter().flat_map(|&stage| (0..SEEDS).map(move |seed| (stage, seed)));
         seeds

@@ -59,6 +59,11 @@ impl Source {
         Source { path, bytes, front_end, limits: limits::current(), reader }
     }
 
+    /// The same input with another content.
+    pub fn with_bytes(&self, bytes: &[u8]) -> Source {
+        Source { path: self.path.clone(), bytes: bytes.to_vec(), reader: self.reader.clone(), ..*self }
+    }
+
     /// Whether the input is in the language of this front end.
     pub fn is_in(&self, front_end: &dyn FrontEnd) -> bool {
         self.front_end.name() == front_end.name()

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use tgsi::Shader;
 use tgsi_compiler::front_end::{IR_TEXT, Reading};
+use tgsi_compiler::reflection::Reflection;
 use tgsi_compiler::{Code, CompileError, SourceMap, Stage};
 use tgsi_diagnostics::Diagnostic;
 use tgsi_ir::passes::pass_manager::PassObserver;
@@ -121,7 +122,7 @@ impl InputShader {
     }
 
     /// Returns the driver's assignments for the interface; `None` if it assigns nothing.
-    pub fn reflect(&self, plan: &Plan) -> Result<Option<String>, ShaderError> {
+    pub fn reflect(&self, plan: &Plan) -> Result<Option<Reflection>, ShaderError> {
         Ok(plan.compiler.start(self.source())?.reflect()?)
     }
 }
@@ -140,7 +141,7 @@ impl From<ExecutorError> for ShaderError {
         match error {
             ExecutorError::Compile(error) => error.into(),
             ExecutorError::Run { code, message } => ShaderError::Coded(code, message),
-            ExecutorError::Other(message) => ShaderError::Other(message),
+            ExecutorError::Code(_) | ExecutorError::Other(_) => ShaderError::Other(error.to_string()),
         }
     }
 }

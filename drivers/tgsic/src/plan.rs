@@ -63,7 +63,7 @@ impl Plan {
             arguments.to_mut().driver_options.driver = Some(name.to_owned());
         }
         let plan = Plan::from_arguments(&arguments)?;
-        if plan.driver.can_run()
+        if tgsi_registry::can_run(plan.driver)
             && let Some(reason) = tgsi_registry::cannot_run(plan.driver)
         {
             return Err(Failure::Usage(reason));
@@ -135,7 +135,11 @@ impl Plan {
 
     /// Returns the end of a summary of checks, which notes if nothing can run the code of the driver.
     pub fn code_not_run(&self) -> String {
-        if self.driver.can_run() { String::new() } else { format!(", code of {} not run", self.driver.name()) }
+        if tgsi_registry::can_run(self.driver) {
+            String::new()
+        } else {
+            format!(", code of {} not run", self.driver.name())
+        }
     }
 
     /// Returns the plan with the default options of the same driver for virgl hosts; `None` if this is such a plan, or

@@ -79,3 +79,24 @@ fn a_command_says_what_is_interesting() {
     assert_eq!(folder.run(&["reduce", "a.tgsi", "--verify"]).status, 2);
     assert_eq!(folder.run(&["reduce", "a.tgsi"]).status, 2);
 }
+
+#[test]
+fn ir_text_is_reduced_while_it_is_valid() {
+    let folder = Folder::new();
+    let text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\nMOV TEMP[0], IN[0]\nIF IN[0].xxxx\n\
+        SIN TEMP[0].x, IN[0].yyyy\nENDIF\nMOV OUT[0], TEMP[0]\nEND\n";
+    folder.write("a.tgsi", text.as_bytes());
+    let ir = folder.run(&["ir", "--stage", "parsed", "a.tgsi"]).success();
+    folder.write("a.ir", ir.text().as_bytes());
+    let output = folder.run(&["reduce", "a.ir", "--while", "grep -q fsin", "-o", "b.ir"]).success();
+    assert!(
+        output.stderr.ends_with(&format!(" lines of {} are left\n", ir.text().lines().count())),
+        "{}",
+        output.stderr
+    );
+    let reduced = String::from_utf8(folder.read("b.ir")).expect("text");
+    assert!(reduced.contains("fsin") && !reduced.contains("if ") && !reduced.contains("store"), "{reduced}");
+    assert_eq!(folder.run(&["check", "b.ir"]).status, 0);
+    // The translation has no defect.
+    assert_eq!(folder.run(&["reduce", "a.ir", "--verify"]).status, 2);
+}

@@ -202,6 +202,7 @@ const NUMERIC_CONVERSION: u8 = 8;
 
 /// A row of the table of opcodes.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AluInfo {
     /// Name in the text form.
     pub name: &'static str,

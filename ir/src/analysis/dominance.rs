@@ -169,7 +169,7 @@ impl Dominance {
 
 /// Dominance frontiers of a body: the blocks in which values defined in a block meet others.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Frontiers {
+pub(crate) struct Frontiers {
     /// Range of each block in `blocks`.
     ranges: SecondaryMap<Block, (u32, u32)>,
     blocks: Vec<Block>,

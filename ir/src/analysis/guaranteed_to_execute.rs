@@ -21,7 +21,7 @@ const LEFT_BY_RETURN: u8 = 2;
 
 /// Classes of blocks. See the [module](self).
 #[derive(Clone, PartialEq, Debug)]
-pub struct GuaranteedToExecute {
+pub(crate) struct GuaranteedToExecute {
     class: SecondaryMap<Block, u32>,
 }
 

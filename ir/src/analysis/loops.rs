@@ -8,6 +8,7 @@ use crate::entities::{Block, Loop};
 
 /// Properties of a loop.
 #[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct LoopInfo {
     /// The loop that directly contains it.
     pub parent: PackedOption<Loop>,

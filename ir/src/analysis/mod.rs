@@ -1,11 +1,11 @@
 //! Analyses of a body, recomputed only when the code has changed.
 //!
-//! [`Body::block_order`], [`Body::dominance`], [`Body::frontiers`], [`Body::liveness`] and [`Body::loop_tree`] return
+//! `Body::block_order`, [`Body::dominance`], `Body::frontiers`, [`Body::liveness`] and [`Body::loop_tree`] return
 //! shared results. Each result is cached with the epoch of the code it was computed from ([`Body::cfg_epoch`],
 //! [`Body::inst_epoch`]) and recomputed if the epoch has advanced. A result that a caller holds does not change with
 //! the body: it describes the body at the time of the call.
 //!
-//! [`CallGraph`] describes a whole shader and is not cached; neither is [`GuaranteedToExecute`]. [`analyze_divergence`]
+//! [`CallGraph`] describes a whole shader and is not cached; neither is `GuaranteedToExecute`. [`analyze_divergence`]
 //! stores its results in the body.
 
 pub(crate) mod ancestors;
@@ -15,13 +15,11 @@ pub mod divergence;
 mod dominance;
 #[doc(hidden)]
 pub mod float_range;
-#[doc(hidden)]
-pub mod guaranteed_to_execute;
+mod guaranteed_to_execute;
 #[doc(hidden)]
 pub mod integer_range;
 mod liveness;
-#[doc(hidden)]
-pub mod loop_info;
+pub(crate) mod loop_info;
 mod loops;
 mod order;
 pub(crate) mod sign_of_zero;
@@ -31,12 +29,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use call_graph::{CallGraph, calls};
 pub use divergence::analyze_divergence;
-pub use dominance::{Dominance, Frontiers};
-pub use guaranteed_to_execute::GuaranteedToExecute;
+pub use dominance::Dominance;
+pub(crate) use dominance::Frontiers;
+pub(crate) use guaranteed_to_execute::GuaranteedToExecute;
 pub use liveness::Liveness;
-pub use loop_info::{LoopAnalysis, LoopAnalyzer};
+pub(crate) use loop_info::{LoopAnalysis, LoopAnalyzer};
 pub use loops::{LoopInfo, LoopTree};
-pub use order::{BlockOrder, InstOrder};
+pub(crate) use order::BlockOrder;
+pub use order::InstOrder;
 pub use speculation::Speculation;
 
 use crate::body::Body;
@@ -71,10 +71,10 @@ impl std::fmt::Debug for AnalysisCache {
 }
 
 macro_rules! analyses {
-    ($($(#[$meta:meta])* $name:ident: $type:ty, $epoch:ident;)+) => {
+    ($($(#[$meta:meta])* $vis:vis $name:ident: $type:ty, $epoch:ident;)+) => {
         impl Body {
             $($(#[$meta])*
-            pub fn $name(&self) -> Arc<$type> {
+            $vis fn $name(&self) -> Arc<$type> {
                 let epoch = self.$epoch();
                 let slot = self.analyses().0.lock().unwrap_or_else(PoisonError::into_inner).$name.clone();
                 if let Some((at, result)) = slot && at == epoch {
@@ -107,15 +107,15 @@ macro_rules! analyses {
 
 analyses! {
     /// The blocks in program order.
-    block_order: BlockOrder, cfg_epoch;
+    pub(crate) block_order: BlockOrder, cfg_epoch;
     /// Numbers of instructions in program order.
-    inst_order: InstOrder, inst_epoch;
+    pub inst_order: InstOrder, inst_epoch;
     /// Dominator tree.
-    dominance: Dominance, cfg_epoch;
+    pub dominance: Dominance, cfg_epoch;
     /// Dominance frontiers.
-    frontiers: Frontiers, cfg_epoch;
+    pub(crate) frontiers: Frontiers, cfg_epoch;
     /// Values live at block boundaries.
-    liveness: Liveness, inst_epoch;
+    pub liveness: Liveness, inst_epoch;
     /// The loops, their nesting and their blocks.
-    loop_tree: LoopTree, cfg_epoch;
+    pub loop_tree: LoopTree, cfg_epoch;
 }

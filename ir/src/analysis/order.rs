@@ -7,7 +7,7 @@ use crate::entities::{Block, Inst};
 
 /// The blocks in program order (pre-order of the tree), with the end block last.
 #[derive(Clone, PartialEq, Debug)]
-pub struct BlockOrder {
+pub(crate) struct BlockOrder {
     /// The blocks, including the end block.
     pub blocks: Vec<Block>,
     index: SecondaryMap<Block, u32>,

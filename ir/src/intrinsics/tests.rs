@@ -56,7 +56,7 @@ fn rows_are_consistent() {
         let info = op.info();
         assert_eq!(op as usize, number);
         assert_eq!(IntrinsicOp::from_name(info.name), Some(op));
-        assert!(info.indices.len() <= MAX_INDICES, "{op}");
+        assert!(info.indices.len() <= crate::body::MAX_INDICES, "{op}");
         assert_eq!(info.src_components.len(), info.src_roles.len(), "{op}");
         for (slot, &index) in info.indices.iter().enumerate() {
             assert_eq!(info.index_slot(index), Some(slot), "{op} has {index} twice");

@@ -7,6 +7,7 @@ use crate::entities::Inst;
 tgsi_diagnostics::error_table! {
     /// The reason why a shader could not be executed to its end.
     #[derive(Clone, PartialEq, Eq, Debug)]
+    #[non_exhaustive]
     pub enum RunError {
         "T1400" "step-limit" StepLimit { limit: u64 } "gave up after {limit} instructions";
         "T1401" "too-many-lanes" TooManyLanes { lanes: usize } "{lanes} lanes; at most {MAX_LANES} can be run at once";

@@ -3,6 +3,7 @@
 /// An error of IR text, with its line and column.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {kind}")]
+#[non_exhaustive]
 pub struct TextError {
     /// Line, starting at 1.
     pub line: u32,
@@ -37,6 +38,7 @@ impl std::fmt::Display for EdgeSide {
 tgsi_diagnostics::error_table! {
     /// Kinds of errors.
     #[derive(Clone, PartialEq, Eq, Debug)]
+    #[non_exhaustive]
     pub enum TextErrorKind {
         "T1000" "expected" Expected(&'static str) "expected {0}";
         "T1001" "trailing" Trailing "unexpected text at the end of the line";

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::intrinsics::IntrinsicOp;
 use crate::shader::ShaderStage;
-use crate::slots::{frag_result, varying, vert_attrib};
+use crate::slots::{FragResult, VaryingSlot, VertAttrib};
 use crate::variable::VariableModes;
 use tgsi_environment::SystemValue;
 
@@ -30,9 +30,9 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         (0..=127).map(|slot| name(slot).map(|n| format!("{prefix}{n}"))).collect()
     };
     let names = [
-        full(vert_attrib::PREFIX, vert_attrib::name),
-        full(varying::PREFIX, varying::name),
-        full(frag_result::PREFIX, frag_result::name),
+        full(VertAttrib::PREFIX, VertAttrib::name),
+        full(VaryingSlot::PREFIX, VaryingSlot::name),
+        full(FragResult::PREFIX, FragResult::name),
         SystemValue::ALL.iter().map(|v| Some(format!("SYSTEM_VALUE_{}", v.name()))).collect(),
     ];
     let kinds = [SlotKind::VertAttrib, SlotKind::Varying, SlotKind::FragResult, SlotKind::SystemValue];

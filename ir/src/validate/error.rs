@@ -18,6 +18,7 @@ macro_rules! kinds {
         /// Kinds of errors. Each belongs to a numbered rule of [the module](super).
         #[derive(Clone, PartialEq, Debug, thiserror::Error)]
         #[expect(missing_docs, reason = "the message describes the variant and its fields")]
+        #[non_exhaustive]
         pub enum ValidationErrorKind {
             $(#[error($message)] $variant $({ $($field: $ty),+ })?,)+
         }
@@ -255,6 +256,7 @@ impl fmt::Display for TexSrcName {
 
 /// The subject of an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Location {
     /// The shader as a whole.
     Shader,
@@ -292,6 +294,7 @@ impl fmt::Display for Location {
 /// A violation of a rule.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{location}: {kind} [{}]", .kind.code())]
+#[non_exhaustive]
 pub struct ValidationError {
     /// The function that contains the error; `None` for the shader and its variables.
     pub function: Option<Function>,

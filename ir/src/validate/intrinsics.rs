@@ -10,7 +10,7 @@ use crate::intrinsics::{
     DestBits, DestComponents, IndexKind, IntrinsicInfo, IntrinsicKind, IntrinsicOp, SrcComponents,
 };
 use crate::shader::ShaderStage;
-use crate::slots::varying;
+use crate::slots::VaryingSlot;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 use tgsi_environment::PixelFormat;
@@ -388,11 +388,25 @@ impl Checker<'_> {
 
 /// Whether fixed-function hardware may read a slot. (A slot without a specific name counts for both functions.)
 fn is_system_output(slot: u8) -> bool {
-    !matches!(slot, varying::COL0 | varying::COL1 | varying::BFC0 | varying::BFC1 | varying::FOGC | varying::VAR0..=127)
-        && !(varying::TEX0..varying::PSIZ).contains(&slot)
+    !matches!(
+        slot,
+        VaryingSlot::COL0
+            | VaryingSlot::COL1
+            | VaryingSlot::BFC0
+            | VaryingSlot::BFC1
+            | VaryingSlot::FOGC
+            | VaryingSlot::VAR0..=127
+    ) && !(VaryingSlot::TEX0..VaryingSlot::PSIZ).contains(&slot)
 }
 
 /// Whether the next stage may read a slot.
 fn is_varying(slot: u8) -> bool {
-    !matches!(slot, varying::POS | varying::PSIZ | varying::EDGE | varying::CLIP_VERTEX | varying::VIEWPORT_MASK)
+    !matches!(
+        slot,
+        VaryingSlot::POS
+            | VaryingSlot::PSIZ
+            | VaryingSlot::EDGE
+            | VaryingSlot::CLIP_VERTEX
+            | VaryingSlot::VIEWPORT_MASK
+    )
 }

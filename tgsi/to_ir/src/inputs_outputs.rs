@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use tgsi_ir::entities::{Type, Variable};
 use tgsi_ir::intrinsics::indices::InterpMode;
-use tgsi_ir::slots::{frag_result, varying};
+use tgsi_ir::slots::{FragResult, VaryingSlot};
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
@@ -77,15 +77,17 @@ fn scalar_output(fragment: bool, location: i32) -> Option<(u8, ScalarType)> {
     let slot = u8::try_from(location).ok()?;
     Some(if fragment {
         match slot {
-            frag_result::DEPTH => (2, ScalarType::Float),
-            frag_result::STENCIL => (1, ScalarType::Int),
-            frag_result::SAMPLE_MASK => (0, ScalarType::Int),
+            FragResult::DEPTH => (2, ScalarType::Float),
+            FragResult::STENCIL => (1, ScalarType::Int),
+            FragResult::SAMPLE_MASK => (0, ScalarType::Int),
             _ => return None,
         }
     } else {
         match slot {
-            varying::FOGC | varying::PSIZ | varying::EDGE => (0, ScalarType::Float),
-            varying::LAYER | varying::VIEWPORT | varying::PRIMITIVE_ID | varying::VIEWPORT_MASK => (0, ScalarType::Int),
+            VaryingSlot::FOGC | VaryingSlot::PSIZ | VaryingSlot::EDGE => (0, ScalarType::Float),
+            VaryingSlot::LAYER | VaryingSlot::VIEWPORT | VaryingSlot::PRIMITIVE_ID | VaryingSlot::VIEWPORT_MASK => {
+                (0, ScalarType::Int)
+            }
             _ => return None,
         }
     })
@@ -228,10 +230,10 @@ impl<'s> Context<'s> {
         };
         let fragment_output = processor == Processor::Fragment && file == File::Output;
         if fragment_output
-            && location == i32::from(frag_result::DATA0)
+            && location == i32::from(FragResult::DATA0)
             && self.shader.property(PropertyName::FsColor0WritesAllCbufs).is_some_and(|value| value != 0)
         {
-            location = i32::from(frag_result::COLOR);
+            location = i32::from(FragResult::COLOR);
         }
 
         let mut element = self.vec4;

@@ -8,7 +8,7 @@
 //! `FS_COLOR0_WRITES_ALL_CBUFS` uses for `COLOR[0]`.
 
 use tgsi_ir::shader::ShaderStage;
-use tgsi_ir::slots::{frag_result, varying, vert_attrib};
+use tgsi_ir::slots::{FragResult, VaryingSlot, VertAttrib};
 
 use tgsi::tables::{File, Processor, Semantic};
 
@@ -51,37 +51,37 @@ type SlotRun = (Semantic, u32, u32, u8);
 
 /// Slots between stages.
 const VARYINGS: &[SlotRun] = &[
-    (Semantic::Position, 0, 1, varying::POS),
-    (Semantic::Color, 0, 2, varying::COL0),
-    (Semantic::Fog, 0, 1, varying::FOGC),
-    (Semantic::TexCoord, 0, 8, varying::TEX0),
-    (Semantic::PointSize, 0, 1, varying::PSIZ),
-    (Semantic::BackColor, 0, 2, varying::BFC0),
-    (Semantic::EdgeFlag, 0, 1, varying::EDGE),
-    (Semantic::ClipVertex, 0, 1, varying::CLIP_VERTEX),
-    (Semantic::ClipDistance, 0, 2, varying::CLIP_DIST0),
-    (Semantic::PrimitiveId, 0, 1, varying::PRIMITIVE_ID),
-    (Semantic::Layer, 0, 1, varying::LAYER),
-    (Semantic::ViewportIndex, 0, 1, varying::VIEWPORT),
-    (Semantic::Face, 0, 1, varying::FACE),
-    (Semantic::PointCoord, 0, 1, varying::PNTC),
-    (Semantic::TessOuter, 0, 1, varying::TESS_LEVEL_OUTER),
-    (Semantic::TessInner, 0, 1, varying::TESS_LEVEL_INNER),
-    (Semantic::ViewportMask, 0, 1, varying::VIEWPORT_MASK),
-    (Semantic::Generic, 0, 32, varying::VAR0),
-    (Semantic::Patch, 0, 32, varying::PATCH0),
+    (Semantic::Position, 0, 1, VaryingSlot::POS),
+    (Semantic::Color, 0, 2, VaryingSlot::COL0),
+    (Semantic::Fog, 0, 1, VaryingSlot::FOGC),
+    (Semantic::TexCoord, 0, 8, VaryingSlot::TEX0),
+    (Semantic::PointSize, 0, 1, VaryingSlot::PSIZ),
+    (Semantic::BackColor, 0, 2, VaryingSlot::BFC0),
+    (Semantic::EdgeFlag, 0, 1, VaryingSlot::EDGE),
+    (Semantic::ClipVertex, 0, 1, VaryingSlot::CLIP_VERTEX),
+    (Semantic::ClipDistance, 0, 2, VaryingSlot::CLIP_DIST0),
+    (Semantic::PrimitiveId, 0, 1, VaryingSlot::PRIMITIVE_ID),
+    (Semantic::Layer, 0, 1, VaryingSlot::LAYER),
+    (Semantic::ViewportIndex, 0, 1, VaryingSlot::VIEWPORT),
+    (Semantic::Face, 0, 1, VaryingSlot::FACE),
+    (Semantic::PointCoord, 0, 1, VaryingSlot::PNTC),
+    (Semantic::TessOuter, 0, 1, VaryingSlot::TESS_LEVEL_OUTER),
+    (Semantic::TessInner, 0, 1, VaryingSlot::TESS_LEVEL_INNER),
+    (Semantic::ViewportMask, 0, 1, VaryingSlot::VIEWPORT_MASK),
+    (Semantic::Generic, 0, 32, VaryingSlot::VAR0),
+    (Semantic::Patch, 0, 32, VaryingSlot::PATCH0),
 ];
 
 /// Slots of fragment outputs.
 const FRAGMENT_RESULTS: &[SlotRun] = &[
-    (Semantic::Position, 0, 1, frag_result::DEPTH),
-    (Semantic::Stencil, 0, 1, frag_result::STENCIL),
-    (Semantic::SampleMask, 0, 1, frag_result::SAMPLE_MASK),
-    (Semantic::Color, 0, 8, frag_result::DATA0),
+    (Semantic::Position, 0, 1, FragResult::DEPTH),
+    (Semantic::Stencil, 0, 1, FragResult::STENCIL),
+    (Semantic::SampleMask, 0, 1, FragResult::SAMPLE_MASK),
+    (Semantic::Color, 0, 8, FragResult::DATA0),
 ];
 
 /// Slots of vertex attributes. These have no semantic; the index is that of the register.
-const ATTRIBUTES: &[SlotRun] = &[(Semantic::Generic, 0, VERTEX_ATTRIBUTES, vert_attrib::GENERIC0)];
+const ATTRIBUTES: &[SlotRun] = &[(Semantic::Generic, 0, VERTEX_ATTRIBUTES, VertAttrib::GENERIC0)];
 
 const fn table(processor: Processor, file: File) -> &'static [SlotRun] {
     match (processor, file) {
@@ -109,7 +109,7 @@ pub fn semantic_of(processor: Processor, file: File, location: i32) -> Option<(S
         let semantic = Semantic::from_value((location / FIRST_EXTENDED_LOCATION - 1) as u32)?;
         return Some((semantic, (location % FIRST_EXTENDED_LOCATION) as u32));
     }
-    if (processor, file) == (Processor::Fragment, File::Output) && location == i32::from(frag_result::COLOR) {
+    if (processor, file) == (Processor::Fragment, File::Output) && location == i32::from(FragResult::COLOR) {
         return Some((Semantic::Color, 0));
     }
     table(processor, file).iter().find_map(|&(name, first, count, slot)| {

@@ -218,7 +218,7 @@ fn slots() {
         let count = (0..).take_while(|&index| location(index) < FIRST_EXTENDED_LOCATION).count();
         let first = u8::try_from(location(0)).ok().filter(|_| count > 0)?;
         let indices = if count == 1 { "0".to_owned() } else { format!("0-{}", count - 1) };
-        Some(vec![code(semantic.name()), indices, code(tgsi_ir::slots::varying::name(first)?), first.to_string()])
+        Some(vec![code(semantic.name()), indices, code(tgsi_ir::slots::VaryingSlot::name(first)?), first.to_string()])
     });
     compare("conversion.md", "varying-slots", 0, expected);
 }

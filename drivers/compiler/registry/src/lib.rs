@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use tgsi_compiler::front_end::{FrontEnd, IR_TEXT, TGSI_TEXT, TGSI_TOKENS};
-use tgsi_compiler::{Code, Compiler, Driver, RunTargetFn, Runner, RunnerFn, Target};
+use tgsi_compiler::{Code, Compiler, Driver, RunError, RunTargetFn, Runner, RunnerFn, Target};
 
 /// The front ends. The first one reads inputs that no other one recognises.
 static FRONT_ENDS: &[&dyn FrontEnd] = &[&TGSI_TEXT, &TGSI_TOKENS, &IR_TEXT];
@@ -20,7 +20,7 @@ pub type Disassembler = fn(&Code) -> Option<Result<String, String>>;
 pub struct DriverRow {
     /// The driver.
     pub driver: &'static dyn Driver,
-    /// Runs its code.
+    /// Runs its code. Without one, checks of results stop before the code.
     pub runner: Option<RunnerFn>,
     /// Returns targets whose code `runner` runs, if it does not run the code of all targets.
     pub run_target: Option<RunTargetFn>,
@@ -48,6 +48,9 @@ static DRIVERS: &[DriverRow] = &[
     DriverRow {
         #[cfg(feature = "vulkan")]
         runner: Some(tgsi_spirv_vulkan::runner),
+        // Its code can be run, but not by this build.
+        #[cfg(not(feature = "vulkan"))]
+        runner: Some(|_, _| None),
         #[cfg(feature = "vulkan")]
         run_target: Some(tgsi_spirv_vulkan::run_target),
         disassembler: Some(tgsi_driver_spirv::disassemble),
@@ -122,7 +125,7 @@ pub fn compiler_for_runs(compiler: Compiler) -> Compiler {
 ///
 /// # Errors
 /// The code cannot be run.
-pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     driver_rows().iter().filter_map(|row| row.runner).find_map(|runner| runner(target, code))
 }
 
@@ -132,6 +135,11 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
 /// The code is damaged.
 pub fn disassembly(code: &Code) -> Option<Result<String, String>> {
     driver_rows().iter().filter_map(|row| row.disassembler).find_map(|disassemble| disassemble(code))
+}
+
+/// Returns whether there is a runner for code of a driver.
+pub fn can_run(driver: &dyn Driver) -> bool {
+    find_row(driver.name()).is_some_and(|row| row.runner.is_some())
 }
 
 /// Returns the reason why code of a driver cannot be run on this machine, if something to run it on is missing.
@@ -144,7 +152,7 @@ pub fn cannot_run(driver: &dyn Driver) -> Option<String> {
     if driver.name() == tgsi_driver_spirv::DRIVER.name() {
         return Some("code of spirv runs on Vulkan, which this build lacks (feature `vulkan`)".to_owned());
     }
-    (!driver.can_run()).then(|| format!("nothing runs code of {}", driver.name()))
+    (!can_run(driver)).then(|| format!("nothing runs code of {}", driver.name()))
 }
 
 /// Runs code for devices in child processes of this command, which call [`serve_runs`]. Call this once, at the start.

@@ -7,6 +7,7 @@ use super::FrontEnd;
 
 /// An error in the form of an input.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum InputError {
     /// A shader in another language where TGSI is needed.
     #[error("this is {}, not TGSI", if *language == "ir" { "IR" } else { language })]

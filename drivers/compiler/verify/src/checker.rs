@@ -2,7 +2,9 @@
 
 use tgsi::Shader;
 use tgsi::tables::Processor;
-use tgsi_compiler::{Code, CompileError, Compiler, Driver, InterfaceIntegers, Runner, RunnerFn, Source, Stage};
+use tgsi_compiler::{
+    Code, CompileError, Compiler, Driver, InterfaceIntegers, RunError, Runner, RunnerFn, Source, Stage,
+};
 use tgsi_environment::RunLimits;
 use tgsi_ir::ShaderStage;
 use tgsi_ir::alu::{AluOp, BaseType};
@@ -42,17 +44,18 @@ impl Checker {
         // A device may round more than once, and has no sine for large angles. Other targets may round products before
         // adding; their polynomials are for small angles.
         let is_device = self.is_run_by_device();
-        let is_approximated = target.approximations(ShaderStage::Fragment).contains(&AluOp::Fsin);
+        let fragment = target.fidelity(ShaderStage::Fragment);
+        let is_approximated = fragment.approximations.contains(&AluOp::Fsin);
         let fused = if is_device || options.lower_ffma { Features::FUSED } else { Features::NONE };
         let periodic = if is_device || is_approximated { Features::PERIODIC } else { Features::NONE };
         Config::default()
             .with_features(Features::ALL.without(fused).without(periodic))
-            .with_integers(target.has_integers(ShaderStage::Fragment))
-            .with_vertex_flow(target.has_selections(ShaderStage::Vertex))
+            .with_integers(!fragment.lacks_integers)
+            .with_vertex_flow(!target.fidelity(ShaderStage::Vertex).lacks_selections)
     }
 
     /// Creates the runner of code; `None` if nothing runs it.
-    pub(crate) fn runner(&self, code: &Code) -> Result<Option<Box<dyn Runner>>, String> {
+    pub(crate) fn runner(&self, code: &Code) -> Result<Option<Box<dyn Runner>>, RunError> {
         self.runner.and_then(|runner| runner(self.compiler.target(), code)).transpose()
     }
 
@@ -62,7 +65,7 @@ impl Checker {
         source: &Source<'_>,
         processor: Processor,
     ) -> Result<Option<InterfaceIntegers>, CompileError> {
-        if self.compiler.target().has_integers(stage_of(processor)) {
+        if !self.compiler.target().fidelity(stage_of(processor)).lacks_integers {
             return Ok(None);
         }
         let mut compilation = self.compiler.start(source.borrowed())?;
@@ -72,7 +75,7 @@ impl Checker {
 
     /// Returns whether code of the driver is run by a device that may round some operations differently.
     pub(crate) fn is_run_by_device(&self) -> bool {
-        !self.driver.approximate_ops().is_empty()
+        !self.compiler.target().fidelity(ShaderStage::Fragment).device_ops.is_empty()
     }
 
     /// Returns whether code of the driver keeps the rounding of a source.
@@ -82,12 +85,12 @@ impl Checker {
 
     /// Returns whether a shader has operations that the executor of the driver's code may round differently.
     pub(crate) fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
-        has_any(shader, self.driver.approximate_ops())
+        has_any(shader, self.compiler.target().fidelity(shader.stage).device_ops)
     }
 
-    /// Returns whether a shader has operations that lowering [approximates](tgsi_compiler::Target::approximations).
+    /// Returns whether a shader has operations that lowering [approximates](tgsi_compiler::Fidelity::approximations).
     pub(crate) fn is_approximated(&self, shader: &tgsi_ir::Shader) -> bool {
-        has_any(shader, self.compiler.target().approximations(shader.stage))
+        has_any(shader, self.compiler.target().fidelity(shader.stage).approximations)
     }
 
     /// Returns whether results of a shader may depend on the device for special operands. This is so for

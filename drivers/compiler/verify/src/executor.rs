@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tgsi_compiler::{CompileError, InterfaceIntegers, Runner, Source, Stage};
+use tgsi_compiler::{CompileError, InterfaceIntegers, RunError, Runner, Source, Stage};
 use tgsi_diagnostics::ErrorCode;
 use tgsi_environment::{AnalyticResources, ImageTexel, Inputs, Outputs, Resources, RunLimits};
 use thiserror::Error;
@@ -56,7 +56,10 @@ pub enum ExecutorError {
         /// The error.
         message: String,
     },
-    /// The driver's code cannot be run, or there is nothing to run.
+    /// The driver's code cannot be run, or its run failed.
+    #[error(transparent)]
+    Code(#[from] RunError),
+    /// There is nothing to run.
     #[error("{0}")]
     Other(String),
 }
@@ -66,6 +69,13 @@ fn brief(error: &CompileError) -> String {
     match error.span() {
         Some(_) => error.diagnostic().to_string(),
         None => format!("{error} [{}]", error.code()),
+    }
+}
+
+impl ExecutorError {
+    /// Returns whether a run took too long on a device and was abandoned. Later runs then fail at once.
+    pub(crate) fn is_device_lost(&self) -> bool {
+        matches!(self, ExecutorError::Code(RunError::DeviceLost(_)))
     }
 }
 
@@ -126,7 +136,7 @@ impl Checker {
             (ExecutorKind::Driver(name), _) if name == self.driver.name() => {
                 let code = self.compiler.compile(source.borrowed())?;
                 let none = || ExecutorError::Other(format!("nothing can run the code of {name}"));
-                Executor::code(self.runner(&code).map_err(ExecutorError::Other)?.ok_or_else(none)?)
+                Executor::code(self.runner(&code)?.ok_or_else(none)?)
             }
             (ExecutorKind::Driver(name), _) => {
                 let driver = self.driver.name();
@@ -162,11 +172,6 @@ impl Executor {
     /// Sets the integers that the program reads and writes as floats.
     pub(crate) fn with_integers(self, integers: Option<InterfaceIntegers>) -> Executor {
         Executor { integers, ..self }
-    }
-
-    /// Returns whether a run took too long on a device and was abandoned. Later runs then fail at once.
-    pub(crate) fn timed_out(&self) -> bool {
-        matches!(&self.program, Program::Code(runner) if runner.timed_out())
     }
 
     /// Converts outputs that the target writes as floats, but that may be integers in the source, to integers where the
@@ -212,7 +217,7 @@ impl Program {
         match self {
             Program::Tgsi(program) => Ok(tgsi_run::run(program, inputs, resources, limits)?),
             Program::Ir(program) => Ok((**program).as_ref().map_err(Clone::clone)?.run(inputs, resources, limits)?),
-            Program::Code(runner) => runner.run(inputs, resources, limits).map_err(ExecutorError::Other),
+            Program::Code(runner) => Ok(runner.run(inputs, resources, limits)?),
         }
     }
 }

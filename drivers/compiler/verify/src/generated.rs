@@ -9,6 +9,7 @@ use std::sync::Once;
 
 use tgsi::Shader;
 use tgsi::text::SkippedParts;
+use tgsi_compiler::Source;
 use tgsi_environment::RunLimits;
 use tgsi_smith::reduce::{Limits, reduce};
 
@@ -50,6 +51,11 @@ impl Checker {
     /// terminate, and results need not agree. Returns the panic.
     pub fn panic_of(&self, shader: &Shader) -> Option<Defect> {
         self.verify_generated(shader).defect().filter(|defect| defect.kind == DefectKind::Panic)
+    }
+
+    /// Returns the defect that [`verify`](Self::verify) finds, or the panic.
+    pub fn defect_of(&self, source: &Source<'_>) -> Option<Defect> {
+        caught(|step| compare_stages(self, source, false, step)).err()
     }
 
     /// Returns the smallest shader found for which [`verify_generated`](Self::verify_generated) returns the same defect.

@@ -61,7 +61,7 @@ pub enum Rule {
     /// | other floats | equal except for the sign of zero |
     ///
     /// Like [`Exact`](Self::Exact), also for shaders with operations that lowering
-    /// [approximates](tgsi_compiler::Target::approximations): they may overflow slightly earlier.
+    /// [approximates](tgsi_compiler::Fidelity::approximations): they may overflow slightly earlier.
     ExactOnDevice {
         /// Whether there are operations that the device may round differently.
         approximate: bool,

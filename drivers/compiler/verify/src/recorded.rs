@@ -123,7 +123,7 @@ impl Checker {
             let inputs = vector.inputs(shader);
             match executor.run(&inputs, self.limits) {
                 Ok(result) => runs.compare(vector, &inputs, &result.outputs, &mut totals),
-                Err(problem) if executor.timed_out() => {
+                Err(problem) if problem.is_device_lost() => {
                     totals.timed_out = vectors.len() - number;
                     totals.list(vector, problem);
                     break;

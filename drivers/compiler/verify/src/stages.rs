@@ -138,9 +138,7 @@ pub fn compare_stages(
     let runner = match compilation.finish() {
         // A dialect does not have all of TGSI.
         Err(problem) if is_generated && is_not_in_dialect(&problem) => None,
-        code => {
-            checker.runner(&code.map_err(compile_error)?).map_err(|problem| error(ExecutorError::Other(problem)))?
-        }
+        code => checker.runner(&code.map_err(compile_error)?).map_err(|problem| error(problem.into()))?,
     };
     let rule = |kind| rule(kind, Stage::Registers);
     enter(registers);
@@ -198,7 +196,7 @@ impl Compared<'_> {
             let steps = self.checker.limits.steps.max(expected.outputs.steps.saturating_mul(STEPS_PER_STEP));
             let limits = RunLimits { steps, ..self.checker.limits };
             let mut found = executor.run(inputs, limits).map_err(|error| {
-                let kind = if executor.timed_out() { DefectKind::TimedOut } else { DefectKind::Error };
+                let kind = if error.is_device_lost() { DefectKind::TimedOut } else { DefectKind::Error };
                 Defect { kind, ..Defect::error(self.step.get(), error).with_inputs(*seed) }
             })?;
             executor.settle(&mut found, expected);

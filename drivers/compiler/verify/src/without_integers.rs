@@ -14,18 +14,18 @@ use crate::open::UndefinedOperation;
 /// Returns the kinds of operations that a target leaves open in shaders of a stage.
 pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedOperation> {
     let mut kinds: Vec<&UndefinedOperation> = KINDS_EVERYWHERE.iter().collect();
-    if target.has_integers(stage) {
+    let fidelity = target.fidelity(stage);
+    if !fidelity.lacks_integers {
         return kinds;
     }
-    let approximations = target.approximations(stage);
-    for (has, open) in [
-        (false, KINDS_WITHOUT_INTEGERS),
-        (target.has_selections(stage), KINDS_WITHOUT_SELECTIONS),
-        (target.has_comparisons(stage), KINDS_WITHOUT_COMPARISONS),
-        (!approximations.contains(&AluOp::Fsin), KINDS_WITHOUT_PERIODIC),
-        (!approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
+    for (is_open, open) in [
+        (true, KINDS_WITHOUT_INTEGERS),
+        (fidelity.lacks_selections, KINDS_WITHOUT_SELECTIONS),
+        (fidelity.lacks_comparisons, KINDS_WITHOUT_COMPARISONS),
+        (fidelity.approximations.contains(&AluOp::Fsin), KINDS_WITHOUT_PERIODIC),
+        (fidelity.approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
     ] {
-        kinds.extend(open.iter().filter(|_| !has));
+        kinds.extend(open.iter().filter(|_| is_open));
     }
     kinds
 }

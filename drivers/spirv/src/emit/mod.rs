@@ -25,11 +25,11 @@ mod values;
 use cranelift_entity::SecondaryMap;
 use spirv::{ExecutionModel, FunctionControl, Op};
 use tgsi_compiler::Code;
+use tgsi_compiler::reflection::Reflection;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 
 use crate::error::SpirvError;
-use crate::interface::Interface;
 use crate::module::{Class, Id, Module, push};
 use crate::options::SpirvOptions;
 use crate::plan::Classes;
@@ -39,13 +39,13 @@ pub use image::is_in_every_device;
 use control_flow::{Edge, OpenLoop};
 use value_numbers::ValueNumbers;
 
-/// The words of a module, and its interface.
+/// The words of a module, and its reflection.
 #[derive(Debug)]
 pub struct Emitted {
     /// The module.
     pub words: Vec<u32>,
     /// Locations, sets and bindings.
-    pub interface: Interface,
+    pub reflection: Reflection,
     /// Pairs of a word index and the number of the source instruction that the code from that word on comes from.
     pub origins: Vec<(u32, u32)>,
 }
@@ -72,7 +72,7 @@ pub struct Emitter<'a> {
     /// The id of the function.
     pub main: Id,
     /// The assigned interface.
-    pub interface: Interface,
+    pub reflection: Reflection,
     /// Code after the label of the first block and the variables.
     code: Vec<u32>,
     /// Variables of the function.
@@ -136,7 +136,7 @@ pub fn emit(
         classes: Classes::of(body),
         module,
         main,
-        interface: Interface::new(shader.stage),
+        reflection: Reflection::default(),
         code: Vec::new(),
         variables: Vec::new(),
         cleared: Vec::new(),
@@ -176,7 +176,7 @@ pub fn emit(
     emitter.declare_parameters();
     emitter.reflect_module();
 
-    let Emitter { mut module, code, variables, interface, mut origins, .. } = emitter;
+    let Emitter { mut module, code, variables, reflection, mut origins, .. } = emitter;
     let void = module.void_type();
     let signature = module.plain_type(Op::TypeFunction, &[void.0]);
     let mut function = Vec::with_capacity(code.len() + variables.len() + 16);
@@ -192,7 +192,7 @@ pub fn emit(
     // The function is at the end of the module.
     let first = (words.len() - of_code - end) as u32;
     origins.iter_mut().for_each(|(at, _)| *at += first);
-    Ok(Emitted { words, interface, origins })
+    Ok(Emitted { words, reflection, origins })
 }
 
 impl Emitter<'_> {

@@ -2,9 +2,9 @@
 //! OpenGL a uniform block. A parameter has a fixed offset, so that stages can share the range.
 
 use spirv::{Decoration, Op, StorageClass};
+use tgsi_compiler::reflection::DriverParameter;
 
 use super::Emitter;
-use crate::interface::DriverParameter;
 use crate::module::{Class, Id, ValueType};
 
 /// The binding of the block in OpenGL.
@@ -191,7 +191,7 @@ impl Emitter<'_> {
             if !used.contains(&member) {
                 continue;
             }
-            self.interface.driver_parameters.push(DriverParameter {
+            self.reflection.driver_parameters.push(DriverParameter {
                 name: member.name(),
                 offset: member.offset(),
                 size,

@@ -1,33 +1,66 @@
-//! The part of the interface that describes the whole module, added at the end.
+//! The reflection of a module: default sets and bindings, and the parts that describe the whole module, added at the
+//! end.
 
 use spirv::Capability;
+use tgsi_compiler::reflection::{DeviceRequirement, ResourceKind};
+use tgsi_ir::ShaderStage;
 
 use super::Emitter;
-use crate::interface::DeviceRequirement;
 
 impl Emitter<'_> {
-    /// Adds capabilities and extensions to the interface, and sorts its lists.
+    /// Adds the stage, capabilities and extensions to the reflection, and sorts its lists.
     pub(super) fn reflect_module(&mut self) {
-        let interface = &mut self.interface;
-        interface.capabilities = self
+        let reflection = &mut self.reflection;
+        reflection.stage = match self.shader.stage {
+            ShaderStage::Vertex => "vertex",
+            ShaderStage::TessCtrl => "tessellation_control",
+            ShaderStage::TessEval => "tessellation_evaluation",
+            ShaderStage::Geometry => "geometry",
+            ShaderStage::Fragment => "fragment",
+            _ => "compute",
+        };
+        reflection.capabilities = self
             .module
             .capabilities()
             .map(|capability| DeviceRequirement { name: format!("{capability:?}"), vulkan: feature(capability) })
             .collect();
-        interface.extensions = self
+        reflection.extensions = self
             .module
             .extensions()
             .map(|name| DeviceRequirement { name: name.to_owned(), vulkan: vulkan_extension(name) })
             .collect();
         let built_ins = self.module.built_ins().map(|built_in| format!("{built_in:?}"));
-        interface.built_in_inputs.extend(built_ins);
-        for list in [&mut interface.built_in_inputs, &mut interface.built_in_outputs] {
+        reflection.built_in_inputs.extend(built_ins);
+        for list in [&mut reflection.built_in_inputs, &mut reflection.built_in_outputs] {
             list.sort_unstable();
             list.dedup();
         }
-        for list in [&mut interface.inputs, &mut interface.outputs] {
+        for list in [&mut reflection.inputs, &mut reflection.outputs] {
             list.sort_by_key(|varying| (varying.patch, varying.location, varying.source));
         }
+    }
+}
+
+/// Returns the set and binding of a resource of a stage: the set is the kind, the binding the stage times 32 plus the
+/// index, so that separately translated shaders of different stages never collide. Samplers and counters, which share a
+/// set with others, start at 512.
+pub(super) const fn default_binding(kind: ResourceKind, stage: ShaderStage, index: u32) -> (u32, u32) {
+    let number = match stage {
+        ShaderStage::TessCtrl => 1,
+        ShaderStage::TessEval => 2,
+        ShaderStage::Geometry => 3,
+        ShaderStage::Fragment => 4,
+        _ => 0,
+    };
+    let binding = number * 32 + index;
+    match kind {
+        ResourceKind::ConstantBuffer => (0, binding),
+        ResourceKind::CombinedTexture | ResourceKind::Texture => (1, binding),
+        ResourceKind::Sampler => (1, 512 + binding),
+        ResourceKind::StorageBuffer => (2, binding),
+        ResourceKind::CounterBuffer => (2, 512 + number * 8 + index),
+        ResourceKind::Image => (3, binding),
+        ResourceKind::InputAttachment => (3, 512 + binding),
     }
 }
 

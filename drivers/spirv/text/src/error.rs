@@ -1,6 +1,6 @@
 //! Errors of the drivers.
 
-use tgsi_compiler::{Subject, TargetError};
+use tgsi_compiler::TargetError;
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::ShaderStage;
 
@@ -55,41 +55,5 @@ impl TargetError for TextError {
             }
             TextError::Panic(..) => "please report it with the shader".to_owned(),
         })
-    }
-}
-
-/// An error, and the part of the source that it concerns.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{error}")]
-pub struct Located {
-    /// The error.
-    pub error: TextError,
-    /// The part of the source.
-    pub subject: Subject,
-}
-
-impl TargetError for Located {
-    fn code(&self) -> ErrorCode {
-        self.error.code()
-    }
-
-    fn subject(&self) -> Subject {
-        self.subject
-    }
-
-    fn hint(&self) -> Option<String> {
-        self.error.hint()
-    }
-}
-
-impl From<Located> for Box<dyn TargetError> {
-    fn from(error: Located) -> Self {
-        Box::new(error)
-    }
-}
-
-impl From<TextError> for Box<dyn TargetError> {
-    fn from(error: TextError) -> Self {
-        Box::new(error)
     }
 }

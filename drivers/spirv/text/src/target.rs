@@ -2,14 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tgsi_compiler::{Code, CodeSize, SlotLocations, Subject, Target, TargetError};
+use tgsi_compiler::{Code, CodeSize, Located, SlotLocations, Subject, Target, TargetError};
 use tgsi_driver_spirv::SpirvOptions;
 
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::ShaderStage;
 
-use crate::error::{Located, TextError};
+use crate::error::TextError;
 use crate::error_source::{source_of_instruction, source_of_missing_feature};
 use crate::language::Language;
 use crate::options::TextOptions;

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use crate::read_back::Reader;
 use rayon::prelude::*;
 use runs::{LIMITS, close, corpus, declared, difference, inputs, is_wanted, parsed, repository, texts, without_nan};
-use tgsi_compiler::{Code, Compiler, Driver, Runner, Stage};
-use tgsi_driver_spirv::{DRIVER, SpirvOptions};
+use tgsi_compiler::{Code, Compiler, Runner, Stage, Target};
+use tgsi_driver_spirv::SpirvOptions;
 #[cfg(feature = "spirv-cross")]
 use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL};
 use tgsi_driver_spirv_text::{Text, TextError, WGSL};
@@ -73,8 +73,8 @@ impl ReadBackLanguage {
             Err(error) => return Err(error.to_string()),
         };
         let code = Code::Binary(crate::read_back::read_back(self.reader, &text, &module)?);
-        let runner = tgsi_spirv_vulkan::runner(self.module.target(), &code);
-        Ok(Ok((lowered, runner.unwrap_or_else(|| Err("no runner".to_owned()))?)))
+        let runner = tgsi_spirv_vulkan::runner(self.module.target(), &code).ok_or("no runner")?;
+        Ok(Ok((lowered, runner.map_err(|error| error.to_string())?)))
     }
 }
 
@@ -141,7 +141,7 @@ fn run_files(way: &ReadBackLanguage, files: &[PathBuf], seeds: u64) -> Execution
                 let inputs = declared(&source, without_nan(inputs(&shader, seed)));
                 let (mut expected_texels, mut texels) = (AnalyticResources::default(), AnalyticResources::default());
                 let Ok(expected) = tgsi_ir::run::run(&shader, &inputs, &mut expected_texels, LIMITS) else { continue };
-                let found = runner.run(&inputs, &mut texels, LIMITS)?;
+                let found = runner.run(&inputs, &mut texels, LIMITS).map_err(|error| error.to_string())?;
                 if let Some(difference) = difference(shader.stage, &expected, &found, &close) {
                     return Err(format!("inputs {seed}: {difference}"));
                 }
@@ -155,10 +155,10 @@ fn run_files(way: &ReadBackLanguage, files: &[PathBuf], seeds: u64) -> Execution
 
 /// Returns whether a shader has operations that devices may round differently, or exposes the bits of a NaN.
 fn depends_on_device(shader: &Shader) -> bool {
+    let device_ops = SpirvOptions::default().fidelity(shader.stage).device_ops;
     shader.functions.values().filter_map(|function| function.body.as_ref()).any(|body| {
         body.blocks().flat_map(|block| body.insts(block)).any(|inst| {
-            body.alu_op(inst)
-                .is_some_and(|op| DRIVER.approximate_ops().contains(&op) || op.name().starts_with("pack_half"))
+            body.alu_op(inst).is_some_and(|op| device_ops.contains(&op) || op.name().starts_with("pack_half"))
         })
     })
 }
@@ -200,7 +200,8 @@ fn run_vectors(way: &ReadBackLanguage, file: &str, root: &Path, every: usize) ->
             let uninitialised = UninitialisedWords::new(&source);
             let is_open = depends_on_device(&shader);
             for vector in vectors {
-                let found = runner.run(&vector.inputs(&source), &mut AnalyticResources::default(), LIMITS)?;
+                let found = runner.run(&vector.inputs(&source), &mut AnalyticResources::default(), LIMITS);
+                let found = found.map_err(|error| error.to_string())?;
                 let mut comparison = vector.compare(&found);
                 uninitialised.excuse(&source, vector, &mut comparison);
                 comparison.different.retain(|word| {

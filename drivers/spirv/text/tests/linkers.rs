@@ -29,6 +29,7 @@ use pipelines::Pipeline;
 use rayon::prelude::*;
 use tgsi::tables::Processor;
 use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::reflection::Reflection;
 use tgsi_compiler::{Compiler, Driver, Source, Target};
 use tgsi_driver_spirv_text::WGSL;
 use tgsi_ir::passes::linking::LinkOptions;
@@ -41,8 +42,8 @@ const MAX_BYTES: usize = 50_000;
 #[cfg(feature = "spirv-cross")]
 const LACKING: &[&str] = &["No extensions available", "' unsupported in"];
 
-/// The code of each stage of a pipeline, with the reflected interface.
-type Translated = Vec<(Processor, Vec<u8>, String)>;
+/// The code of each stage of a pipeline, with its reflection.
+type Translated = Vec<(Processor, Vec<u8>, Reflection)>;
 
 fn target(driver: &dyn Driver, options: &[&str]) -> Arc<dyn Target> {
     driver.target(options).expect("known options").into()
@@ -286,15 +287,8 @@ fn made_pairs_draw_what_they_should() {
             let shaders = translated.unwrap_or_else(|error| panic!("{}: {error}", pair.name));
             let uniforms: Vec<Uniform> = shaders
                 .iter()
-                .flat_map(|(_, _, interface)| {
-                    let json: serde_json::Value = serde_json::from_str(interface).expect("JSON");
-                    json["resources"].as_array().cloned().unwrap_or_default()
-                })
-                .map(|resource| Uniform {
-                    set: resource["set"].as_u64().expect("a set") as u32,
-                    binding: resource["binding"].as_u64().expect("a binding") as u32,
-                    bytes: constants.clone(),
-                })
+                .flat_map(|(_, _, reflection)| &reflection.resources)
+                .map(|resource| Uniform { set: resource.set, binding: resource.binding, bytes: constants.clone() })
                 .collect();
             let drawing = Drawing {
                 vertex: &shaders[0].1,

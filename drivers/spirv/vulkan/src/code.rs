@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tgsi_compiler::RunError;
+
 use crate::device::Device;
 use crate::dispatch::{self, BoundBuffer};
 use crate::module::Binding;
@@ -57,27 +59,9 @@ pub fn time_limit() -> Duration {
     })
 }
 
-/// A failed run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Failure {
-    /// The message.
-    pub message: String,
-    /// The device is still busy and must not be used again.
-    pub timed_out: bool,
-}
-
-impl From<String> for Failure {
-    fn from(message: String) -> Failure {
-        Failure { message, timed_out: false }
-    }
-}
-
-impl Failure {
-    /// Creates the failure of a run that exceeds the time limit.
-    pub fn timeout() -> Failure {
-        let message = format!("did not end within {} s on Vulkan", time_limit().as_secs());
-        Failure { message, timed_out: true }
-    }
+/// Returns the error of a run that exceeds the time limit.
+pub fn timeout() -> RunError {
+    RunError::DeviceLost(format!("did not end within {} s on Vulkan", time_limit().as_secs()))
 }
 
 /// Code for a device.
@@ -104,7 +88,7 @@ impl SizedCode {
     ///
     /// # Errors
     /// The device fails, or does not finish in time.
-    pub fn run(&self, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, Failure> {
+    pub fn run(&self, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, RunError> {
         if processes::are_used() { processes::run(self, parts) } else { self.run_here(parts) }
     }
 
@@ -112,7 +96,7 @@ impl SizedCode {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_here(&self, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, Failure> {
+    pub fn run_here(&self, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, RunError> {
         let device = Device::get()?;
         let mut pipeline = self.pipeline.lock().unwrap_or_else(PoisonError::into_inner);
         let pipeline = match &mut *pipeline {

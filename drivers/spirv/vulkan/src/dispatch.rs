@@ -4,7 +4,9 @@ use std::sync::PoisonError;
 
 use ash::vk;
 
-use crate::code::{Failure, time_limit};
+use tgsi_compiler::RunError;
+
+use crate::code::{time_limit, timeout};
 use crate::device::Device;
 use crate::module::BindingKind;
 use crate::pipeline::{Pipeline, descriptor_type};
@@ -97,14 +99,14 @@ impl Session {
     }
 
     /// Waits for the end of the run. Abandons a device that does not finish it.
-    fn wait(&self, device: &Device) -> Result<(), Failure> {
+    fn wait(&self, device: &Device) -> Result<(), RunError> {
         let nanoseconds = u64::try_from(time_limit().as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence belongs to this device.
         unsafe { device.handle.wait_for_fences(&[self.fence], true, nanoseconds) }.map_err(|error| {
             device.give_up();
             match error {
-                vk::Result::TIMEOUT => Failure::timeout(),
-                error => Failure { message: format!("the run failed on Vulkan: {error}"), timed_out: true },
+                vk::Result::TIMEOUT => timeout(),
+                error => RunError::DeviceLost(format!("the run failed on Vulkan: {error}")),
             }
         })
     }
@@ -147,7 +149,7 @@ pub fn run(
     device: &'static Device,
     pipeline: &Pipeline,
     mut parts: Vec<BoundBuffer>,
-) -> Result<Vec<BoundBuffer>, Failure> {
+) -> Result<Vec<BoundBuffer>, RunError> {
     let mut session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
     if device.is_lost() {
         return Err("the Vulkan device was abandoned".to_owned().into());
@@ -202,7 +204,7 @@ fn dispatch(
     pool: vk::DescriptorPool,
     parts: &[BoundBuffer],
     offsets: &[u64],
-) -> Result<(), Failure> {
+) -> Result<(), RunError> {
     let handle = &device.handle;
     let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&pipeline.sets);
     // SAFETY: pool and layouts belong to this device; the structures live until after the call. The same holds below.

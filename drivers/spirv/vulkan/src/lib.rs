@@ -37,7 +37,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tgsi_compiler::{Code, Runner, Target};
+use tgsi_compiler::{Code, RunError, Runner, Target};
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_spirv_harness::{BUFFER, decode, encode};
 
@@ -62,7 +62,7 @@ const STORAGE_SET: u32 = 2;
 ///
 /// # Errors
 /// The code is not code of the harness.
-pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let _: &HarnessTarget = (target as &dyn Any).downcast_ref()?;
     let Code::Binary(bytes) = code else { return None };
     Some(VulkanRunner::new(bytes).map(|runner| Box::new(runner) as Box<dyn Runner>))
@@ -87,12 +87,12 @@ struct VulkanRunner {
     /// Code by number of invocations.
     codes: Mutex<HashMap<u32, Arc<SizedCode>>>,
     /// The error of a run that did not end. Later runs fail with the same error without being tried.
-    timeout: OnceLock<String>,
+    timeout: OnceLock<RunError>,
 }
 
 impl VulkanRunner {
-    fn new(bytes: &[u8]) -> Result<VulkanRunner, String> {
-        let module = Module::new(bytes)?;
+    fn new(bytes: &[u8]) -> Result<VulkanRunner, RunError> {
+        let module = Module::new(bytes).map_err(RunError::Code)?;
         Ok(VulkanRunner { module, codes: Mutex::default(), timeout: OnceLock::new() })
     }
 
@@ -107,13 +107,9 @@ impl VulkanRunner {
 }
 
 impl Runner for VulkanRunner {
-    fn timed_out(&self) -> bool {
-        self.timeout.get().is_some()
-    }
-
-    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        if let Some(message) = self.timeout.get() {
-            return Err(message.clone());
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
+        if let Some(error) = self.timeout.get() {
+            return Err(error.clone());
         }
         let properties = DeviceProperties::get()?;
         let layout = &self.module.layout;
@@ -121,13 +117,13 @@ impl Runner for VulkanRunner {
         let distance = if layout.quads { properties.subgroup_size } else { 4 };
         let invocations = inputs.lanes.div_ceil(4) as u32 * distance;
         if invocations > properties.max_invocations {
-            return Err(format!(
+            return Err(RunError::Failed(format!(
                 "{} lanes need {invocations} invocations; the device has {}",
                 inputs.lanes, properties.max_invocations
-            ));
+            )));
         }
         if inputs.lanes == 0 {
-            return Err("a run without lanes".to_owned());
+            return Err(RunError::Failed("a run without lanes".to_owned()));
         }
         let limits = RunLimits { steps: limits.steps.min(MAX_ITERATIONS), ..limits };
         let mut words = encode(layout, inputs, resources, limits, distance)?;
@@ -142,18 +138,17 @@ impl Runner for VulkanRunner {
                     (BindingKind::Storage, STORAGE_SET) => {
                         inputs.buffers.get(index as usize).cloned().unwrap_or_default()
                     }
-                    _ => return Err(format!("unknown resource: set {} binding {index}", binding.set)),
+                    _ => return Err(RunError::Code(format!("unknown resource: set {} binding {index}", binding.set))),
                 };
                 let bound = Bound { set: binding.set, binding: binding.binding, element, kind: binding.kind };
                 parts.push(BoundBuffer { bound, index, bytes });
             }
         }
-        let parts = self.code(properties, invocations).run(parts).map_err(|failure| {
-            if failure.timed_out {
+        let parts = self.code(properties, invocations).run(parts).inspect_err(|error| {
+            if matches!(error, RunError::DeviceLost(_)) {
                 // Another thread may have set it first.
-                let _ = self.timeout.set(failure.message.clone());
+                let _ = self.timeout.set(error.clone());
             }
-            failure.message
         })?;
         let mut buffers = inputs.buffers.clone();
         for part in parts.into_iter().filter(|part| part.bound.kind == BindingKind::Storage) {
@@ -165,7 +160,7 @@ impl Runner for VulkanRunner {
                 *buffer = part.bytes;
             }
         }
-        decode(layout, inputs, &words, buffers, resources)
+        Ok(decode(layout, inputs, &words, buffers, resources)?)
     }
 }
 

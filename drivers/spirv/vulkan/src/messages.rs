@@ -1,7 +1,9 @@
 //! The messages between a process that requests runs and one that executes them: 32-bit words, little-endian, and byte
 //! strings preceded by their length.
 
-use crate::code::{DeviceProperties, Failure, SizedCode};
+use tgsi_compiler::RunError;
+
+use crate::code::{DeviceProperties, SizedCode};
 use crate::dispatch::{Bound, BoundBuffer};
 use crate::module::{Binding, BindingKind};
 
@@ -11,7 +13,7 @@ pub enum JobResult {
     /// The bytes of the storage buffers, in the order of the parts.
     Parts(Vec<Vec<u8>>),
     /// The run failed.
-    Failure(Failure),
+    Failure(RunError),
 }
 
 /// Code of a job, with its bindings.
@@ -116,7 +118,7 @@ pub fn read_job(message: &[u8]) -> Result<(Option<NewCode>, Vec<BoundBuffer>), S
 }
 
 /// Encodes the result of a job.
-pub fn write_answer(result: &Result<Vec<BoundBuffer>, Failure>) -> Vec<u8> {
+pub fn write_answer(result: &Result<Vec<BoundBuffer>, RunError>) -> Vec<u8> {
     let mut out = Writer::default();
     match result {
         Ok(parts) => {
@@ -126,8 +128,8 @@ pub fn write_answer(result: &Result<Vec<BoundBuffer>, Failure>) -> Vec<u8> {
             stored().for_each(|part| out.bytes(&part.bytes));
         }
         Err(failure) => {
-            out.word(if failure.timed_out { TIMED_OUT } else { FAILED });
-            out.bytes(failure.message.as_bytes());
+            out.word(if matches!(failure, RunError::DeviceLost(_)) { TIMED_OUT } else { FAILED });
+            out.bytes(failure.to_string().as_bytes());
         }
     }
     out.0
@@ -141,7 +143,8 @@ pub fn read_answer(message: &[u8]) -> Result<JobResult, String> {
     let mut from = Reader(message);
     let status = from.word()?;
     if status != DONE {
-        return Ok(JobResult::Failure(Failure { message: from.text()?, timed_out: status == TIMED_OUT }));
+        let failure = if status == TIMED_OUT { RunError::DeviceLost } else { RunError::Failed };
+        return Ok(JobResult::Failure(failure(from.text()?)));
     }
     let parts: Result<_, String> = (0..from.word()?).map(|_| Ok(from.bytes()?.to_vec())).collect();
     parts.map(JobResult::Parts)
@@ -222,7 +225,7 @@ mod tests {
         assert_eq!(read_job(&write_job(None, &[])).map(|(code, parts)| (code, parts.len())), Ok((None, 0)));
 
         assert_eq!(read_answer(&write_answer(&Ok(parts))), Ok(JobResult::Parts(vec![vec![]])));
-        let failure = Failure { message: "late".to_owned(), timed_out: true };
+        let failure = RunError::DeviceLost("late".to_owned());
         assert_eq!(read_answer(&write_answer(&Err(failure.clone()))), Ok(JobResult::Failure(failure)));
     }
 }

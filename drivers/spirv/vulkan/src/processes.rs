@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
-use crate::code::{DeviceProperties, Failure, SizedCode, time_limit};
+use tgsi_compiler::RunError;
+
+use crate::code::{DeviceProperties, SizedCode, time_limit, timeout};
 use crate::device::Device;
 use crate::dispatch::BoundBuffer;
 use crate::messages::{self, JobResult};
@@ -48,7 +50,7 @@ pub(crate) fn properties() -> Result<DeviceProperties, String> {
 }
 
 /// Runs code once in a process.
-pub(crate) fn run(code: &SizedCode, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, Failure> {
+pub(crate) fn run(code: &SizedCode, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, RunError> {
     let found = idle().pop();
     let mut worker = match found {
         Some(worker) => worker,
@@ -64,7 +66,7 @@ pub(crate) fn run(code: &SizedCode, parts: Vec<BoundBuffer>) -> Result<Vec<Bound
             Ok(parts)
         }
         JobResult::Failure(failure) => {
-            if !failure.timed_out {
+            if !matches!(failure, RunError::DeviceLost(_)) {
                 idle().push(worker);
             }
             Err(failure)
@@ -103,12 +105,12 @@ impl Worker {
             {}
         });
         let mut worker = Worker { child, stdin, answers, code: None, properties: None };
-        let hello = worker.receive().map_err(|failure| failure.message)?;
+        let hello = worker.receive().map_err(|failure| failure.to_string())?;
         worker.properties = Some(messages::read_properties(&hello)?);
         Ok(worker)
     }
 
-    fn ask(&mut self, code: &SizedCode, parts: &[BoundBuffer]) -> Result<JobResult, Failure> {
+    fn ask(&mut self, code: &SizedCode, parts: &[BoundBuffer]) -> Result<JobResult, RunError> {
         let message = messages::write_job((self.code != Some(code.id)).then_some(code), parts);
         self.code = Some(code.id);
         if write(&mut self.stdin, &message).is_err() {
@@ -117,17 +119,17 @@ impl Worker {
         Ok(messages::read_answer(&self.receive()?)?)
     }
 
-    fn receive(&mut self) -> Result<Vec<u8>, Failure> {
+    fn receive(&mut self) -> Result<Vec<u8>, RunError> {
         self.answers.recv_timeout(time_limit() + GRACE).map_err(|error| match error {
-            mpsc::RecvTimeoutError::Timeout => Failure::timeout(),
+            mpsc::RecvTimeoutError::Timeout => timeout(),
             mpsc::RecvTimeoutError::Disconnected => self.ended(),
         })
     }
 
     /// Returns the failure of a process that ended.
-    fn ended(&mut self) -> Failure {
+    fn ended(&mut self) -> RunError {
         let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-        Failure::from(format!("the process that ran it on Vulkan ended ({status})"))
+        RunError::Failed(format!("the process that ran it on Vulkan ended ({status})"))
     }
 }
 
@@ -162,7 +164,7 @@ pub fn serve() -> io::Result<()> {
     });
     let mut code = None;
     for message in jobs {
-        let answer = messages::read_job(&message).map_err(Failure::from).and_then(|(new, parts)| {
+        let answer = messages::read_job(&message).map_err(RunError::from).and_then(|(new, parts)| {
             if let Some((words, bindings)) = new {
                 code = Some(SizedCode::new(words, bindings));
             }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use tgsi_compiler::{Code, CodeSize, SlotLocations, Target, TargetError};
+use tgsi_compiler::{Code, CodeSize, Fidelity, SlotLocations, Target, TargetError};
 use tgsi_driver_spirv::{SpirvError, SpirvOptions};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -36,6 +36,10 @@ pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
 impl Target for HarnessTarget {
     fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
         self.0.compiler_options(stage)
+    }
+
+    fn fidelity(&self, stage: ShaderStage) -> Fidelity {
+        self.0.fidelity(stage)
     }
 
     fn with_locations(

@@ -180,7 +180,7 @@ fn runner(cases: &[Case]) -> Result<Box<dyn Runner>, String> {
     let compiler = Compiler::for_target(run_target(&SpirvOptions::default()).expect("a target").into());
     // Nothing is optimised, so that each opcode reaches the driver or its lowering.
     let code = compiler.resume(shader(cases), Stage::Opt).finish().map_err(|error| error.to_string())?;
-    tgsi_spirv_vulkan::runner(compiler.target(), &code).expect("code of the harness")
+    tgsi_spirv_vulkan::runner(compiler.target(), &code).expect("code of the harness").map_err(|error| error.to_string())
 }
 
 /// Runs the cases of an opcode. Returns the failures.

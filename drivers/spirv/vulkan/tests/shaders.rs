@@ -48,8 +48,8 @@ fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<LoweredShad
         compilation.advance(Stage::Registers).map_err(|error| error.to_string())?;
         let lowered = compilation.ir().clone();
         let code = compilation.finish().map_err(|error| error.to_string())?;
-        let runner = tgsi_spirv_vulkan::runner(compiler.target(), &code).unwrap_or_else(|| Err("no runner".to_owned()));
-        Ok((lowered, runner?))
+        let runner = tgsi_spirv_vulkan::runner(compiler.target(), &code).ok_or("no runner")?;
+        Ok((lowered, runner.map_err(|error| error.to_string())?))
     };
     Some(make())
 }
@@ -74,7 +74,7 @@ fn compare_run(
 ) -> Result<(), String> {
     let (mut expected_texels, mut texels) = (AnalyticResources::default(), AnalyticResources::default());
     let Ok(expected) = tgsi_ir::run::run(shader, inputs, &mut expected_texels, LIMITS) else { return Ok(()) };
-    let found = runner.run(inputs, &mut texels, LIMITS)?;
+    let found = runner.run(inputs, &mut texels, LIMITS).map_err(|error| error.to_string())?;
     if let Some(difference) = difference(shader.stage, &expected, &found, &same) {
         return Err(difference);
     }

@@ -3,7 +3,7 @@
 use tgsi::builder::ShaderBuilder;
 use tgsi::tables::{Primitive, Processor, PropertyName};
 use tgsi_ir::shader::{Shader, ShaderStage};
-use tgsi_ir::slots::frag_result;
+use tgsi_ir::slots::FragResult;
 use tgsi_ir::variable::VariableModes;
 
 use super::declarations::processor;
@@ -71,7 +71,7 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
         ShaderStage::Fragment => {
             let all_buffers = shader
                 .globals_with(VariableModes::SHADER_OUT)
-                .any(|(_, data)| data.location == i32::from(frag_result::COLOR));
+                .any(|(_, data)| data.location == i32::from(FragResult::COLOR));
             set(PropertyName::FsColor0WritesAllCbufs, all_buffers.into());
             set(PropertyName::FsCoordOrigin, (!info.fs.origin_upper_left).into());
             set(PropertyName::FsCoordPixelCenter, info.fs.pixel_center_integer.into());

@@ -20,7 +20,7 @@ use crate::guard::guarded;
 use crate::result::tgsic_result;
 use crate::scan::Scan;
 use crate::sized::{self, SizedStruct};
-use crate::strings::c_string;
+use crate::strings::{c_string, json};
 
 /// Texts that Mesa 25 does not read are errors.
 pub const TGSIC_FLAG_STRICT: u32 = 1;
@@ -215,7 +215,7 @@ impl tgsic_compiler {
         let level = compilation.level();
         let reflection = if self.reflects { compilation.reflect().map_err(&mut error)? } else { None };
         let code = compilation.finish().map_err(&mut error)?;
-        result.reflection = reflection.map(|text| c_string(&text));
+        result.reflection = reflection.map(|reflection| json(&reflection)).transpose()?.map(|text| c_string(&text));
         self.put_code(code, level, self.compiler.target(), front_end, result)
     }
 
@@ -275,8 +275,7 @@ impl tgsic_compiler {
     fn scan(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
         let shader = self.read_tgsi(bytes, result)?;
         let scan = tgsi::scan::scan(&shader);
-        let text = serde_json::to_string(&scan).map_err(|error| Failure::internal(error.to_string()))?;
-        result.data = Data::text(text, tgsic_form::TGSIC_FORM_CODE);
+        result.data = Data::text(json(&scan)?, tgsic_form::TGSIC_FORM_CODE);
         result.scan = Some(Box::new(Scan::of(&scan, &tgsi::scan::resources(&shader))));
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::guard::guarded;
 use crate::link_report::tgsic_link_report;
 use crate::result::tgsic_result;
 use crate::sized::{self, SizedStruct, write_struct};
-use crate::strings::c_string;
+use crate::strings::{c_string, json};
 
 /// Maximum number of shaders in a pipeline. There are fewer stages; more shaders are rejected before anything is read.
 const MAX_SHADERS: usize = 16;
@@ -124,10 +124,10 @@ impl tgsic_compiler {
             let front_end = front_ends.get(shader.input).copied().unwrap_or(&TGSI_TEXT);
             let finish = || {
                 if self.reflects
-                    && let Some(text) = shader.target.reflect(&shader.lowered)
+                    && let Some(reflection) = shader.target.reflect(&shader.lowered)
                 {
-                    let text = text.map_err(|error| Failure::shader(error.to_string()))?;
-                    result.reflection = Some(c_string(&text));
+                    let reflection = reflection.map_err(|error| Failure::shader(error.to_string()))?;
+                    result.reflection = Some(c_string(&json(&reflection)?));
                 }
                 self.put_code(shader.code, shader.level, &*shader.target, front_end, result)
             };

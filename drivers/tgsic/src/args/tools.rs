@@ -82,7 +82,8 @@ pub struct SmithArguments {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("interesting").required(true).multiple(false))]
 pub struct ReduceArguments {
-    /// Shader, TGSI text or tokens. Without one, or for `-`, standard input is read.
+    /// Shader. One in a language other than TGSI is reduced as text: lines and words are removed while it can be read.
+    /// Without a file, or for `-`, standard input is read.
     pub file: Option<PathBuf>,
     /// Shell command that decides whether a candidate is kept. It is called with the path of the candidate, and exits
     /// with status 0 to keep it.

@@ -5,6 +5,7 @@ use tgsi_compiler::{Code, CompileError, LinkError, Linked, Program};
 use tgsi_ir::passes::linking::LinkOptions;
 
 use super::targets;
+use super::translate::reflection_line;
 use crate::args::{Color, LinkArguments};
 use crate::diagnostics::Reporter;
 use crate::input::{ShaderError, Source};
@@ -96,15 +97,11 @@ fn content(code: Code, as_text: bool) -> Result<Vec<u8>, ShaderError> {
     }
 }
 
-/// Returns the driver's assignments for the interface of a shader, with the name of its file.
+/// Returns the driver's assignments for the interface of a shader, as a line of JSON.
 fn reflect(shader: &Linked, source: &Source, plan: &Plan) -> Result<String, ShaderError> {
-    let interface = shader.target.reflect(&shader.lowered);
-    let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
-    let interface = interface
-        .ok_or_else(none)?
-        .map_err(|error| ShaderError::from(CompileError::Target { error, message: None, span: None }))?;
-    let file = json!(source.path.display().to_string());
-    Ok(format!("{{\"f\":{file},{}", interface.strip_prefix('{').unwrap_or(&interface)))
+    let reflection = shader.target.reflect(&shader.lowered).transpose();
+    let reflection = reflection.map_err(|error| CompileError::Target { error, message: None, span: None })?;
+    reflection_line(source, reflection, plan)
 }
 
 fn summary(program: &Program, sources: &[Source]) -> Value {

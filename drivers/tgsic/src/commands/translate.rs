@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tgsi::tables::Opcode;
+use tgsi_compiler::reflection::Reflection;
 use tgsi_compiler::{Code, CodeSize, Stage};
 use tgsi_diagnostics::Diagnostic;
 
@@ -112,7 +113,7 @@ pub fn translate(
         let mut pass_log = PassLog::default();
         let stage = subject.interface().processor.name();
         let interface = match lines {
-            Some(Lines::Interface) => Some(interface(source, &subject, plan)?),
+            Some(Lines::Interface) => Some(reflection_line(source, subject.reflect(plan)?, plan)?),
             _ => None,
         };
         let mut code = subject.into_code(plan, if total.is_enabled() { Some(&mut pass_log) } else { None })?;
@@ -158,13 +159,23 @@ pub fn translate(
     Ok(status)
 }
 
-/// Returns the driver's assignments for the interface of a shader.
-fn interface(source: &Source, subject: &InputShader, plan: &Plan) -> Result<String, ShaderError> {
+/// A line of JSON with the driver's assignments for the interface of a shader.
+#[derive(Serialize)]
+struct ReflectionLine {
+    f: String,
+    #[serde(flatten)]
+    reflection: Reflection,
+}
+
+/// Returns the driver's assignments for the interface of a shader, as a line of JSON with the name of its file.
+pub(super) fn reflection_line(
+    source: &Source,
+    reflection: Option<Reflection>,
+    plan: &Plan,
+) -> Result<String, ShaderError> {
     let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
-    let interface = subject.reflect(plan)?.ok_or_else(none)?;
-    let file = serde_json::to_string(&source.path.display().to_string());
-    let file = file.map_err(|e| ShaderError::Other(e.to_string()))?;
-    Ok(format!("{{\"f\":{file},{}", interface.strip_prefix('{').unwrap_or(&interface)))
+    let line = ReflectionLine { f: source.path.display().to_string(), reflection: reflection.ok_or_else(none)? };
+    serde_json::to_string(&line).map_err(|e| ShaderError::Other(e.to_string()))
 }
 
 /// Counts the loops of the code; returns `None` if it is not TGSI.

@@ -75,7 +75,7 @@ pub struct IndexedArray {
 
 /// Properties of a loop.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct LoopAnalysis {
+pub(crate) struct LoopAnalysis {
     /// The loop is left or continued at other points than the terminators.
     pub is_complex: bool,
     /// The loop contains another loop.
@@ -148,7 +148,7 @@ impl LoopAnalysis {
 const NONE: u32 = u32::MAX;
 
 /// Analyses loops of one body. See the [module](self).
-pub struct LoopAnalyzer<'a> {
+pub(crate) struct LoopAnalyzer<'a> {
     tree: Arc<LoopTree>,
     types: &'a TypeTable,
     mode: ExecutionMode,

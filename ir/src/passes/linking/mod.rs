@@ -23,6 +23,7 @@ pub struct LinkOptions {
 
 /// The changes made by linking.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct LinkReport {
     /// Components of outputs that are no longer written.
     pub removed: u32,

@@ -30,7 +30,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::{Shader, ShaderStage};
-use crate::slots::varying;
+use crate::slots::VaryingSlot;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
@@ -143,7 +143,7 @@ fn number(
 ) -> Option<(NewLocations, Vec<i32>)> {
     let mut moved: NewLocations = [BTreeMap::new(), BTreeMap::new()];
     let mut locations = vec![0; bins.len()];
-    for (patch, first, most) in [(false, varying::VAR0, MAX_SLOTS[0]), (true, varying::PATCH0, MAX_SLOTS[1])]
+    for (patch, first, most) in [(false, VaryingSlot::VAR0, MAX_SLOTS[0]), (true, VaryingSlot::PATCH0, MAX_SLOTS[1])]
         .map(|(p, f, m)| (p, i32::from(f), m))
     {
         // A slot that is kept on one side is kept on the other, including captured outputs that are not read.

@@ -11,7 +11,7 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::linking::LinkOptions;
 use crate::passes::variables::opt_dead_write_vars::read_components;
 use crate::shader::{Shader, ShaderStage};
-use crate::slots::varying;
+use crate::slots::VaryingSlot;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
@@ -32,26 +32,26 @@ impl Slot {
     pub fn is_free(self, options: &LinkOptions) -> bool {
         let Ok(number) = u8::try_from(self.location) else { return !self.patch && self.location > 255 };
         if self.patch {
-            return number >= varying::PATCH0;
+            return number >= VaryingSlot::PATCH0;
         }
         match number {
-            varying::TEX0..=11 => !options.replaces_coordinates,
-            varying::FOGC | varying::VAR0..=63 => true,
+            VaryingSlot::TEX0..=11 => !options.replaces_coordinates,
+            VaryingSlot::FOGC | VaryingSlot::VAR0..=63 => true,
             _ => false,
         }
     }
 
     /// Returns whether rasteriser state may clamp it, make it flat, or choose between front and back colour.
     pub fn is_color(self) -> bool {
-        !self.patch && [varying::COL0, varying::COL1].into_iter().any(|slot| self.location == i32::from(slot))
+        !self.patch && [VaryingSlot::COL0, VaryingSlot::COL1].into_iter().any(|slot| self.location == i32::from(slot))
     }
 
     /// Returns the front colour of a back colour.
     pub fn front(self) -> Option<Slot> {
         let front = |slot: u8| Some(Slot { location: i32::from(slot), ..self });
         match u8::try_from(self.location) {
-            Ok(varying::BFC0) if !self.patch => front(varying::COL0),
-            Ok(varying::BFC1) if !self.patch => front(varying::COL1),
+            Ok(VaryingSlot::BFC0) if !self.patch => front(VaryingSlot::COL0),
+            Ok(VaryingSlot::BFC1) if !self.patch => front(VaryingSlot::COL1),
             _ => None,
         }
     }

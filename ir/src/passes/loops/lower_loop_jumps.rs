@@ -20,7 +20,7 @@
 //! - Phis of the head and after the loop become registers, because their predecessors change.
 //!   [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa) turns flags and
 //!   registers into phis.
-//! - Exits in the form that [`loop_info`](crate::analysis::loop_info) recognises are kept, and so are loops with a
+//! - Exits in the form that `loop_info` recognises are kept, and so are loops with a
 //!   continue construct.
 //!
 //! The pass is for targets without loops, where a loop with nested exits cannot be unrolled. A guard may move an exit

@@ -9,7 +9,7 @@
 //!     }
 //! ```
 //!
-//! [`LoopAnalysis`] determines, if known, the outcome of each exit in each iteration. The copies follow it:
+//! `LoopAnalysis` determines, if known, the outcome of each exit in each iteration. The copies follow it:
 //! - an exit that is not taken leaves only its other side;
 //! - an exit that is certainly taken leaves only its side, and ends the copies;
 //! - an exit that may be taken becomes an `if` with all later code in one side.
@@ -33,7 +33,7 @@
 //! - At most one other exit, because each copy of it is a nesting level.
 //! - No loop inside that would be copied: if that one can be unrolled, it already is. Each call unrolls one nesting
 //!   level.
-//! - No complex loops ([`crate::analysis::loop_info`]): [`opt_loop`](mod@crate::passes::loops::opt_loop) turns many of
+//! - No complex loops (`analysis::loop_info`): [`opt_loop`](mod@crate::passes::loops::opt_loop) turns many of
 //!   them into simple ones.
 //! - The hints of a loop take precedence ([`LoopControl`]).
 //! - For targets without loops ([`lower_control_flow`](crate::options::CompilerOptions::lower_control_flow)) every loop

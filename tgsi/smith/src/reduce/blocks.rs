@@ -1,7 +1,7 @@
 //! Reduces instructions: deletes ranges, and replaces blocks with their contents.
 
-use super::Reducer;
 use super::edit::{with_instructions, without};
+use super::{Reducer, halved};
 use tgsi::internals::{Structure, structure};
 use tgsi::shader::{Instruction, Shader};
 use tgsi::tables::{BlockPart, Opcode};
@@ -62,14 +62,10 @@ impl Reducer<'_> {
     /// Deletes ranges of instructions, large ones first.
     pub(super) fn delete_ranges(&mut self) -> bool {
         let mut smaller = false;
-        let mut size = self.best.instructions.len().div_ceil(2).max(1);
-        loop {
+        for size in halved(self.best.instructions.len()) {
             smaller |= self.delete_of_size(size);
-            if size == 1 {
-                return smaller;
-            }
-            size = size.div_ceil(2);
         }
+        smaller
     }
 
     fn delete_of_size(&mut self, size: usize) -> bool {

@@ -23,8 +23,10 @@ mod edit;
 mod operands;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub(crate) use edit::relabel;
+pub use text::reduce_text;
 
 use tgsi::check::check;
 use tgsi::shader::Shader;
@@ -51,6 +53,11 @@ pub fn reduce(shader: &Shader, limits: Limits, interesting: &mut dyn FnMut(&Shad
     let mut reducer = Reducer { best, must_be_valid, left: limits.candidates, interesting };
     while reducer.round() {}
     reducer.best
+}
+
+/// Returns half of a number, half of that, and so on to 1: the sizes of the ranges to remove.
+fn halved(count: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(count.div_ceil(2).max(1)), |&size| (size > 1).then(|| size.div_ceil(2)))
 }
 
 /// A reduction in progress.

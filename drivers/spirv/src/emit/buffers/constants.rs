@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, GlslStd450Op, Op, StorageClass};
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst, User};
@@ -10,7 +11,6 @@ use super::{ArrayIndex, BoundsCheck, ConstantVariable, LAST_BUFFER, Length, Memo
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, Id, TypeDecoration, ValueType};
 
 /// The start of a load of constants.

@@ -1,6 +1,7 @@
 //! Atomic counters: words of a storage buffer.
 
 use spirv::Op;
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::Inst;
 use tgsi_ir::intrinsics::indices::AtomicOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
@@ -10,7 +11,6 @@ use tgsi_ir::variable::VariableModes;
 use super::{Length, Memory};
 use crate::emit::Emitter;
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, ValueType};
 
 /// The greatest number of a counter buffer: each stage has eight bindings for them.

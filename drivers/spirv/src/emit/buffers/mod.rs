@@ -21,9 +21,10 @@ mod words;
 use std::collections::BTreeMap;
 
 use spirv::Decoration;
+use tgsi_compiler::reflection::{Resource, ResourceKind};
 
 use super::Emitter;
-use crate::interface::{Resource, ResourceKind, default_binding};
+use super::reflection::default_binding;
 use crate::module::{Class, Id};
 
 use plan::Plan;
@@ -73,7 +74,7 @@ impl Emitter<'_> {
             self.module.decorate(variable, Decoration::DescriptorSet, &[set]);
         }
         self.module.decorate(variable, Decoration::Binding, &[binding]);
-        self.interface.resources.push(Resource { kind, index, set, binding, count, about });
+        self.reflection.resources.push(Resource { kind, index, set, binding, count, about });
     }
 
     /// Names a variable, if names are requested.

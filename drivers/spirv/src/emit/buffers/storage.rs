@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, Op, StorageClass};
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst};
@@ -11,7 +12,6 @@ use super::{BoundsCheck, LAST_BUFFER, Length, Memory, ResultVectors};
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {

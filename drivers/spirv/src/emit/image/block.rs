@@ -1,6 +1,7 @@
 //! Texel buffer images, for languages that only have storage buffers.
 
 use spirv::{Op, StorageClass};
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::Swizzle;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
@@ -11,7 +12,6 @@ use crate::emit::memory_model::Qualifiers;
 use crate::emit::texture::texel_buffers::TexelBlock;
 use crate::emit::texture::units::Element;
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op};
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_environment::PixelFormat;
 use tgsi_environment::SamplerDim;
 use tgsi_ir::entities::Variable;
@@ -17,7 +18,6 @@ use crate::emit::memory_model::Qualifiers;
 use crate::emit::texture::units::{Element, Unit};
 use crate::emit::texture::variables::{DescriptorVariable, class_of, dim_of};
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 /// The parameters of an image type.

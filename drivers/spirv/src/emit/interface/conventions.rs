@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 use spirv::{BuiltIn, Op};
 use tgsi_ir::body::Swizzle;
-use tgsi_ir::slots::varying;
+use tgsi_ir::slots::VaryingSlot;
 use tgsi_ir::{Def, Inst, ShaderStage};
 
 use super::instruction_access::SlotAccess;
@@ -169,7 +169,7 @@ impl Emitter<'_> {
     /// Emits the code before each vertex: a point size, if the shader writes none, and in WGSL a position.
     pub(super) fn before_vertex(&mut self) {
         let position =
-            Slot { is_output: true, location: i32::from(varying::POS), space: super::slot_location::Space::Single };
+            Slot { is_output: true, location: i32::from(VaryingSlot::POS), space: super::slot_location::Space::Single };
         if self.options.wgsl && self.shader.stage == ShaderStage::Vertex && !self.io.plan.is_written(position) {
             let variable = self.built_in_variable(true, BuiltIn::Position, VEC4, None, 0);
             let ty = self.module.value_type(VEC4);
@@ -209,10 +209,10 @@ impl Emitter<'_> {
         if !self.clips_by_planes() || slot.space != super::slot_location::Space::Single {
             return Ok(());
         }
-        let clip_vertex = Slot { location: i32::from(varying::CLIP_VERTEX), ..slot };
+        let clip_vertex = Slot { location: i32::from(VaryingSlot::CLIP_VERTEX), ..slot };
         let clipped = match self.io.plan.slot(clip_vertex) {
             Some(_) => clip_vertex,
-            None => Slot { location: i32::from(varying::POS), ..slot },
+            None => Slot { location: i32::from(VaryingSlot::POS), ..slot },
         };
         if slot != clipped {
             return Ok(());

@@ -1,13 +1,13 @@
 //! Framebuffer fetch: reads of an output become reads of an input attachment of the subpass.
 
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op, StorageClass};
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::{Def, Inst};
 
 use super::instruction_access::SlotAccess;
 use super::slot_location::SlotLocation;
 use crate::emit::Emitter;
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {

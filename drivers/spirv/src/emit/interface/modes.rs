@@ -19,7 +19,7 @@ impl Emitter<'_> {
     pub(super) fn emit_execution_mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
         self.module.execution_mode(self.main, mode, operands);
         let operands = operands.iter().map(|operand| format!(" {operand}")).collect::<String>();
-        self.interface.execution_modes.push(format!("{mode:?}{operands}"));
+        self.reflection.execution_modes.push(format!("{mode:?}{operands}"));
     }
 
     /// Emits the execution modes of the stage. Those of depth and stencil are emitted with their variables.

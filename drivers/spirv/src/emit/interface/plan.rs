@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tgsi_ir::intrinsics::indices::InterpMode;
-use tgsi_ir::slots::varying;
+use tgsi_ir::slots::VaryingSlot;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Body, Shader, ShaderStage, Variable};
@@ -141,7 +141,7 @@ impl Plan {
                         *count = (*count).max(first / 4 + 1);
                         plan.writes_clip_distances |= slot.is_output;
                     }
-                    plan.writes_point_size |= slot.is_output && slot.location == i32::from(varying::PSIZ);
+                    plan.writes_point_size |= slot.is_output && slot.location == i32::from(VaryingSlot::PSIZ);
                     if let (ShaderStage::Vertex, false, SlotLocation::Located { location, .. }, Some(def), Some(_)) =
                         (shader.stage, slot.is_output, data.place, body.inst_def(inst), op)
                     {

@@ -18,7 +18,7 @@
 //! locations from 0 on without gaps instead.
 
 use spirv::BuiltIn;
-use tgsi_ir::slots::{frag_result, varying};
+use tgsi_ir::slots::{FragResult, VaryingSlot};
 use tgsi_ir::{Shader, ShaderStage};
 
 use crate::module::{Class, ValueType};
@@ -159,8 +159,8 @@ impl Slot {
     /// Returns the slot of the back colour for a colour input.
     pub fn back_color(self) -> Option<Slot> {
         let location = match u8::try_from(self.location) {
-            Ok(varying::COL0) if !self.is_output => varying::BFC0,
-            Ok(varying::COL1) if !self.is_output => varying::BFC1,
+            Ok(VaryingSlot::COL0) if !self.is_output => VaryingSlot::BFC0,
+            Ok(VaryingSlot::COL1) if !self.is_output => VaryingSlot::BFC1,
             _ => return None,
         };
         Some(Slot { location: i32::from(location), ..self })
@@ -191,12 +191,12 @@ impl Slot {
 
 fn fragment_result(slot: u8, source: u32) -> SlotLocation {
     match slot {
-        frag_result::DEPTH => SlotLocation::Scalar(BuiltIn::FragDepth, ValueType::FLOAT, 2),
-        frag_result::STENCIL => SlotLocation::Scalar(BuiltIn::FragStencilRefEXT, ValueType::INT, 1),
-        frag_result::SAMPLE_MASK => SlotLocation::Elements(BuiltIn::SampleMask, ValueType::INT, 1),
-        frag_result::COLOR => SlotLocation::AllColors,
-        slot if slot >= frag_result::DATA0 => {
-            SlotLocation::Located { location: u32::from(slot - frag_result::DATA0), source }
+        FragResult::DEPTH => SlotLocation::Scalar(BuiltIn::FragDepth, ValueType::FLOAT, 2),
+        FragResult::STENCIL => SlotLocation::Scalar(BuiltIn::FragStencilRefEXT, ValueType::INT, 1),
+        FragResult::SAMPLE_MASK => SlotLocation::Elements(BuiltIn::SampleMask, ValueType::INT, 1),
+        FragResult::COLOR => SlotLocation::AllColors,
+        slot if slot >= FragResult::DATA0 => {
+            SlotLocation::Located { location: u32::from(slot - FragResult::DATA0), source }
         }
         _ => SlotLocation::Nothing,
     }
@@ -205,17 +205,17 @@ fn fragment_result(slot: u8, source: u32) -> SlotLocation {
 /// Returns the location of a slot between stages.
 fn varying_location(space: Space, slot: u8) -> Option<u32> {
     let number = u32::from(slot);
-    if space == Space::Patch && slot >= varying::PATCH0 {
-        return Some((PATCH + number - u32::from(varying::PATCH0)) % PATCHES);
+    if space == Space::Patch && slot >= VaryingSlot::PATCH0 {
+        return Some((PATCH + number - u32::from(VaryingSlot::PATCH0)) % PATCHES);
     }
     match slot {
-        varying::VAR0..=63 => Some(number - u32::from(varying::VAR0)),
-        varying::TEX0..=11 => Some(TEXCOORD + number - u32::from(varying::TEX0)),
-        varying::COL0 | varying::COL1 => Some(COLOR + number - u32::from(varying::COL0)),
-        varying::BFC0 | varying::BFC1 => Some(COLOR + 2 + number - u32::from(varying::BFC0)),
-        varying::FOGC => Some(COLOR + 4),
+        VaryingSlot::VAR0..=63 => Some(number - u32::from(VaryingSlot::VAR0)),
+        VaryingSlot::TEX0..=11 => Some(TEXCOORD + number - u32::from(VaryingSlot::TEX0)),
+        VaryingSlot::COL0 | VaryingSlot::COL1 => Some(COLOR + number - u32::from(VaryingSlot::COL0)),
+        VaryingSlot::BFC0 | VaryingSlot::BFC1 => Some(COLOR + 2 + number - u32::from(VaryingSlot::BFC0)),
+        VaryingSlot::FOGC => Some(COLOR + 4),
         // All 32 locations are taken; a second back colour is the least used of them.
-        varying::CLIP_VERTEX => Some(COLOR + 3),
+        VaryingSlot::CLIP_VERTEX => Some(COLOR + 3),
         // 16-bit slots.
         64.. => Some(number),
         _ => None,
@@ -237,40 +237,44 @@ fn built_in(stage: ShaderStage, slot: Slot, number: u8) -> Option<SlotLocation> 
     // Not available to patches.
     let exists = space != Space::Patch;
     Some(match number {
-        varying::POS if is_fragment => SlotLocation::Vector(BuiltIn::FragCoord, vec4),
-        varying::POS if exists => SlotLocation::Vector(BuiltIn::Position, vec4),
-        varying::PSIZ => scalar(!is_fragment && exists, BuiltIn::PointSize, ValueType::FLOAT),
-        varying::CLIP_DIST0 | varying::CLIP_DIST1 if exists => {
-            SlotLocation::Distances(4 * u32::from(number - varying::CLIP_DIST0))
+        VaryingSlot::POS if is_fragment => SlotLocation::Vector(BuiltIn::FragCoord, vec4),
+        VaryingSlot::POS if exists => SlotLocation::Vector(BuiltIn::Position, vec4),
+        VaryingSlot::PSIZ => scalar(!is_fragment && exists, BuiltIn::PointSize, ValueType::FLOAT),
+        VaryingSlot::CLIP_DIST0 | VaryingSlot::CLIP_DIST1 if exists => {
+            SlotLocation::Distances(4 * u32::from(number - VaryingSlot::CLIP_DIST0))
         }
-        varying::PRIMITIVE_ID => {
+        VaryingSlot::PRIMITIVE_ID => {
             let reads = !is_output && stage != Vertex;
             scalar(reads || (is_output && stage == Geometry), BuiltIn::PrimitiveId, ValueType::INT)
         }
-        varying::LAYER => scalar(to_rasterizer || is_fragment, BuiltIn::Layer, ValueType::INT),
-        varying::VIEWPORT => scalar(to_rasterizer || is_fragment, BuiltIn::ViewportIndex, ValueType::INT),
-        varying::VIEWPORT_MASK if to_rasterizer => SlotLocation::Elements(BuiltIn::ViewportMaskNV, ValueType::INT, 1),
-        varying::FACE => scalar(is_fragment, BuiltIn::FrontFacing, ValueType::BOOL),
-        varying::PNTC if is_fragment => SlotLocation::Vector(BuiltIn::PointCoord, ValueType::FLOAT.with_components(2)),
-        varying::TESS_LEVEL_OUTER | varying::TESS_LEVEL_INNER => {
+        VaryingSlot::LAYER => scalar(to_rasterizer || is_fragment, BuiltIn::Layer, ValueType::INT),
+        VaryingSlot::VIEWPORT => scalar(to_rasterizer || is_fragment, BuiltIn::ViewportIndex, ValueType::INT),
+        VaryingSlot::VIEWPORT_MASK if to_rasterizer => {
+            SlotLocation::Elements(BuiltIn::ViewportMaskNV, ValueType::INT, 1)
+        }
+        VaryingSlot::FACE => scalar(is_fragment, BuiltIn::FrontFacing, ValueType::BOOL),
+        VaryingSlot::PNTC if is_fragment => {
+            SlotLocation::Vector(BuiltIn::PointCoord, ValueType::FLOAT.with_components(2))
+        }
+        VaryingSlot::TESS_LEVEL_OUTER | VaryingSlot::TESS_LEVEL_INNER => {
             let exists = (stage == TessCtrl && is_output) || (stage == TessEval && !is_output);
             let (built_in, length) = match number {
-                varying::TESS_LEVEL_OUTER => (BuiltIn::TessLevelOuter, 4),
+                VaryingSlot::TESS_LEVEL_OUTER => (BuiltIn::TessLevelOuter, 4),
                 _ => (BuiltIn::TessLevelInner, 2),
             };
             if exists { SlotLocation::Elements(built_in, ValueType::FLOAT, length) } else { SlotLocation::Nothing }
         }
-        varying::POS
-        | varying::CLIP_DIST0
-        | varying::CLIP_DIST1
-        | varying::EDGE
-        | varying::VIEWPORT_MASK
-        | varying::PNTC
-        | varying::CULL_DIST0
-        | varying::CULL_DIST1
-        | varying::BOUNDING_BOX0
-        | varying::BOUNDING_BOX1
-        | varying::VIEW_INDEX => SlotLocation::Nothing,
+        VaryingSlot::POS
+        | VaryingSlot::CLIP_DIST0
+        | VaryingSlot::CLIP_DIST1
+        | VaryingSlot::EDGE
+        | VaryingSlot::VIEWPORT_MASK
+        | VaryingSlot::PNTC
+        | VaryingSlot::CULL_DIST0
+        | VaryingSlot::CULL_DIST1
+        | VaryingSlot::BOUNDING_BOX0
+        | VaryingSlot::BOUNDING_BOX1
+        | VaryingSlot::VIEW_INDEX => SlotLocation::Nothing,
         _ => return None,
     })
 }

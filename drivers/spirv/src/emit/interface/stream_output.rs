@@ -3,6 +3,7 @@
 
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, ExecutionMode, Op, StorageClass};
+use tgsi_compiler::reflection::Captured;
 use tgsi_ir::ShaderStage;
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::variable::{VariableData, VariableModes};
@@ -11,7 +12,6 @@ use super::plan::SlotData;
 use super::slot_location::{Slot, SlotLocation};
 use crate::emit::Emitter;
 use crate::error::SpirvError;
-use crate::interface::Captured;
 use crate::module::{Class, Id, ValueType};
 use crate::stream_output::Capture;
 
@@ -133,7 +133,7 @@ impl Emitter<'_> {
             self.module.need(Capability::GeometryStreams);
             self.module.decorate(variable, Decoration::Stream, &[capture.stream]);
         }
-        self.interface.stream_output.push(Captured {
+        self.reflection.stream_output.push(Captured {
             register: capture.register,
             component: capture.component.into(),
             components: capture.components.into(),

@@ -1,14 +1,14 @@
 //! The variables of inputs and outputs, each declared on first access.
 
 use spirv::{BuiltIn, Capability, Decoration, StorageClass};
+use tgsi_compiler::reflection::Varying;
 use tgsi_ir::ShaderStage;
 use tgsi_ir::intrinsics::indices::InterpMode;
-use tgsi_ir::slots::varying;
+use tgsi_ir::slots::VaryingSlot;
 
 use super::plan::SlotData;
 use super::slot_location::{Slot, SlotLocation, Space, VARYING_CLASS};
 use crate::emit::Emitter;
-use crate::interface::Varying;
 use crate::module::{Class, Id, ValueType};
 
 const VIEWPORT_INDEX_LAYER: &str = "SPV_EXT_shader_viewport_index_layer";
@@ -184,7 +184,7 @@ impl Emitter<'_> {
                 _ => None,
             },
         };
-        let list = if slot.is_output { &mut self.interface.outputs } else { &mut self.interface.inputs };
+        let list = if slot.is_output { &mut self.reflection.outputs } else { &mut self.reflection.inputs };
         list.push(varying);
     }
 
@@ -241,7 +241,7 @@ impl Emitter<'_> {
             let direction = if is_output { "out" } else { "in" };
             self.module.name(id, &format!("{direction}_{built_in:?}"));
         }
-        let list = if is_output { &mut self.interface.built_in_outputs } else { &mut self.interface.built_in_inputs };
+        let list = if is_output { &mut self.reflection.built_in_outputs } else { &mut self.reflection.built_in_inputs };
         list.push(format!("{built_in:?}"));
         id
     }
@@ -321,5 +321,5 @@ impl Emitter<'_> {
 /// Returns whether a slot is a colour, which the rasteriser state may make flat.
 pub fn is_color(slot: Slot) -> bool {
     u8::try_from(slot.location)
-        .is_ok_and(|slot| matches!(slot, varying::COL0 | varying::COL1 | varying::BFC0 | varying::BFC1))
+        .is_ok_and(|slot| matches!(slot, VaryingSlot::COL0 | VaryingSlot::COL1 | VaryingSlot::BFC0 | VaryingSlot::BFC1))
 }

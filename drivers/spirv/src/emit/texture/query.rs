@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 use spirv::{Capability, GlslStd450Op, Op};
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
 use tgsi_ir::{Def, Inst, ShaderStage, Swizzle};
 
 use super::variables::TextureShape;
 use crate::emit::Emitter;
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {

@@ -2,12 +2,12 @@
 //! atomics. The host must convert the texels from their format.
 
 use spirv::{Decoration, Op, StorageClass};
+use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::Inst;
 
 use super::units::{Element, Unit};
 use crate::emit::Emitter;
 use crate::error::SpirvError;
-use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 /// A unit that is such a buffer.

@@ -11,6 +11,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op, StorageClass};
+use tgsi_compiler::reflection::{Resource, ResourceKind};
 use tgsi_environment::SamplerDim;
 use tgsi_ir::body::{TexData, TexSrcKind};
 use tgsi_ir::types::{ScalarType, TypeData};
@@ -18,8 +19,8 @@ use tgsi_ir::{Def, Inst, InstData};
 
 use super::units::{Element, Index, Unit};
 use crate::emit::Emitter;
+use crate::emit::reflection::default_binding;
 use crate::error::SpirvError;
-use crate::interface::{Resource, ResourceKind, default_binding};
 use crate::module::{Class, Id, ValueType};
 use crate::options::Samplers;
 
@@ -376,7 +377,7 @@ impl Emitter<'_> {
             let name = if count == 0 { format!("{name}s") } else { format!("{name}{first}") };
             self.module.name(id, &name);
         }
-        self.interface.resources.push(Resource { kind, index: first, set, binding, count, about });
+        self.reflection.resources.push(Resource { kind, index: first, set, binding, count, about });
         DescriptorVariable { id, element, is_array: count != 1 }
     }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use tgsi_compiler::reflection::{Reflection, Varying};
 
 /// Runs `spirv-val` on a module.
 ///
@@ -24,19 +24,15 @@ pub fn validate(folder: &Path, name: &str, module: &[u8]) -> Result<(), String> 
 ///
 /// # Errors
 /// The input without an output.
-pub fn link(writer: &str, reader: &str) -> Result<(), String> {
-    let [writer, reader]: [Value; 2] = [writer, reader].map(|json| serde_json::from_str(json).expect("JSON"));
-    let list = |json: &Value, name: &str| json[name].as_array().cloned().unwrap_or_default();
-    let outputs = list(&writer, "outputs");
-    for input in list(&reader, "inputs") {
-        let is_same =
-            |output: &Value| ["location", "component", "type", "patch"].iter().all(|key| output[key] == input[key]);
-        if !outputs.iter().any(is_same) {
-            return Err(format!("no output for {input}"));
+pub fn link(writer: &Reflection, reader: &Reflection) -> Result<(), String> {
+    let key = |varying: &Varying| (varying.location, varying.component, varying.ty, varying.patch);
+    for input in &reader.inputs {
+        if !writer.outputs.iter().any(|output| key(output) == key(input)) {
+            return Err(format!("no output for {input:?}"));
         }
         // Most devices have 32 locations; linked shaders may have more slots of patches.
-        if input["patch"] == false && input["location"].as_u64().is_none_or(|location| location >= 32) {
-            return Err(format!("no such location: {input}"));
+        if !input.patch && input.location >= 32 {
+            return Err(format!("no such location: {input:?}"));
         }
     }
     Ok(())

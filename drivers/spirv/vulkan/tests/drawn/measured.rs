@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tgsi::tables::Processor;
+use tgsi_compiler::reflection::{Resource, ResourceKind, Varying};
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::sampler::{Format, MipFilter, Sampler, Shape, Size, Texture, Textures};
 use tgsi_driver_cpu::{HostResources, NoResources, Options, Program, Shared};
@@ -17,8 +17,8 @@ use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits, Vec4};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, draw, time_of};
 
 use super::{
-    DrawnShader, SIZE, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants, list, number,
-    uniform_inputs, uniforms,
+    SIZE, Subject, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants, uniform_inputs,
+    uniforms,
 };
 use crate::runs::{corpus, inputs, parsed, texts};
 
@@ -138,12 +138,13 @@ fn frames_are_measured() {
 const TEXELS: u32 = 256;
 
 /// Returns whether a shader uses only 2D float textures, and constants.
-fn has_plain_textures(subject: &DrawnShader) -> bool {
-    let resources = list(&subject.interface, "resources");
-    let is_texture = |resource: &Value| resource["kind"] == "combined_texture" && resource["about"] == "2d float";
-    let is_plain = |resource: &Value| is_texture(resource) && number(resource, "count") == 1;
+fn has_plain_textures(subject: &Subject) -> bool {
+    let resources = &subject.interface.resources;
+    let is_texture =
+        |resource: &Resource| resource.kind == ResourceKind::CombinedTexture && resource.about == "2d float";
+    let is_plain = |resource: &Resource| is_texture(resource) && resource.count == 1;
     resources.iter().any(is_texture)
-        && resources.iter().all(|resource| resource["kind"] == "constant_buffer" || is_plain(resource))
+        && resources.iter().all(|resource| resource.kind == ResourceKind::ConstantBuffer || is_plain(resource))
         && has_other_interface(subject).is_none()
 }
 
@@ -173,8 +174,8 @@ fn textured_frames_are_measured() {
 fn textured_on_device(subject: &DrawnShader, inputs: &Inputs, texels: &[u8]) -> Option<f64> {
     let mut vertex = String::from("VERT\nDCL IN[0]\nDCL IN[1]\nDCL OUT[0], POSITION\n");
     let mut moves = String::from("MOV OUT[0], IN[0]\n");
-    let names = list(&subject.interface, "inputs").iter();
-    let names = names.map(|input| (input["semantic"].as_str().unwrap_or("GENERIC"), number(input, "index")));
+    let names = subject.interface.inputs.iter();
+    let names = names.map(|input| (input.semantic.as_deref().unwrap_or("GENERIC"), input.index));
     for (output, (semantic, index)) in (1..).zip(names.collect::<BTreeSet<_>>()) {
         vertex += &format!("DCL OUT[{output}], {semantic}[{index}]\n");
         moves += &format!("MOV OUT[{output}], IN[1]\n");
@@ -185,12 +186,12 @@ fn textured_on_device(subject: &DrawnShader, inputs: &Inputs, texels: &[u8]) -> 
         corners.map(|[x, y]| [2.0 * x - 1.0, 2.0 * y - 1.0, 0.5, 1.0]).to_vec(),
         corners.map(|[x, y]| [x, y, 0.5, 1.0]).to_vec(),
     ];
-    let resources = list(&subject.interface, "resources").iter();
+    let resources = subject.interface.resources.iter();
     let textures: Vec<VulkanTexture> = resources
-        .filter(|resource| resource["kind"] == "combined_texture")
+        .filter(|resource| resource.kind == ResourceKind::CombinedTexture)
         .map(|resource| VulkanTexture {
-            set: number(resource, "set"),
-            binding: number(resource, "binding"),
+            set: resource.set,
+            binding: resource.binding,
             size: (TEXELS, TEXELS),
             texels: texels.to_vec(),
         })
@@ -222,8 +223,8 @@ fn textured_here(subject: &DrawnShader, inputs: &Inputs, textures: &Textures) ->
         [x, y].map(|pixel| (pixel as f32 + 0.5) / FRAME as f32)
     });
     let rows: Vec<Vec4> = places.map(|[x, y]| [x, y, 0.5, 1.0].map(f32::to_bits)).collect();
-    for input in list(&subject.interface, "inputs") {
-        frame.inputs.set_lanes(number(input, "register") as usize, &rows, |&row| row);
+    for input in &subject.interface.inputs {
+        frame.inputs.set_lanes(input.register as usize, &rows, |&row| row);
     }
     time_here(&program, &frame, textures, 4)
 }
@@ -238,22 +239,22 @@ const LOCATIONS: u32 = 16;
 /// Returns whether a vertex shader reads only float attributes and constants, and writes only floats.
 fn reads_attributes_only(subject: &DrawnShader) -> bool {
     let interface = &subject.interface;
-    let are_floats = |name| list(interface, name).iter().all(|v| v["type"] == "float");
-    list(interface, "resources").iter().all(|resource| resource["kind"] == "constant_buffer")
-        && list(interface, "driver_parameters").is_empty()
-        && list(interface, "built_in_inputs").is_empty()
-        && are_floats("inputs")
-        && are_floats("outputs")
-        && !list(interface, "inputs").is_empty()
-        && list(interface, "inputs").iter().chain(list(interface, "outputs")).all(|v| number(v, "location") < LOCATIONS)
+    let are_floats = |list: &[Varying]| list.iter().all(|varying| varying.ty == "float");
+    interface.resources.iter().all(|resource| resource.kind == ResourceKind::ConstantBuffer)
+        && interface.driver_parameters.is_empty()
+        && interface.built_in_inputs.is_empty()
+        && are_floats(&interface.inputs)
+        && are_floats(&interface.outputs)
+        && !interface.inputs.is_empty()
+        && interface.inputs.iter().chain(&interface.outputs).all(|v| v.location < LOCATIONS)
 }
 
 /// Returns a fragment shader that reads every output, so that the device must compute them all.
 fn reader(subject: &DrawnShader) -> Option<DrawnShader> {
     let mut declarations = String::from("FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {0, 0, 0, 0}\n");
     let mut sum = String::from("MOV TEMP[0], IMM[0]\n");
-    let outputs = list(&subject.interface, "outputs").iter();
-    let names = outputs.map(|output| (output["semantic"].as_str().unwrap_or("GENERIC"), number(output, "index")));
+    let outputs = subject.interface.outputs.iter();
+    let names = outputs.map(|output| (output.semantic.as_deref().unwrap_or("GENERIC"), output.index));
     for (input, (semantic, index)) in names.collect::<BTreeSet<_>>().into_iter().enumerate() {
         declarations += &format!("DCL IN[{input}], {semantic}[{index}], PERSPECTIVE\n");
         sum += &format!("ADD TEMP[0], TEMP[0], IN[{input}]\n");
@@ -270,13 +271,13 @@ fn vertices_are_measured() {
     for (file, subject) in subjects(Processor::Vertex, reads_attributes_only) {
         let mut inputs = inputs(&subject.lowered, 1);
         limit_constants(&mut inputs);
-        let locations = list(&subject.interface, "inputs").iter().map(|input| number(input, "location"));
+        let locations = subject.interface.inputs.iter().map(|input| input.location);
         let count = locations.max().map_or(0, |last| last as usize + 1);
         let mut vertices = vec![vec![[0.0f32; 4]; VERTICES]; count];
         // The registers of the program, and the attribute of each.
         let mut registers = BTreeMap::new();
-        for input in list(&subject.interface, "inputs") {
-            let (register, location) = (number(input, "register") as usize, number(input, "location") as usize);
+        for input in &subject.interface.inputs {
+            let (register, location) = (input.register as usize, input.location as usize);
             let kept = |word| if is_kept(word) { f32::from_bits(word) } else { (word as i32 as f32).clamp(-9.0, 9.0) };
             let values = std::array::from_fn(|component| kept(inputs.inputs.get(register, component, 0)));
             vertices[location].fill(values);

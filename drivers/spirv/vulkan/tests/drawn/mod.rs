@@ -11,8 +11,8 @@ mod measured;
 use std::collections::BTreeMap;
 
 use crate::runs::{LIMITS, all_are_wanted, corpus, inputs, is_wanted, parsed, texts};
-use serde_json::Value;
 use tgsi::tables::{File, Processor, Semantic};
+use tgsi_compiler::reflection::{Reflection, ResourceKind, Varying};
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_spirv::DRIVER;
 use tgsi_environment::SystemValue;
@@ -38,7 +38,7 @@ struct DrawnShader {
     source: tgsi::Shader,
     lowered: Shader,
     code: Vec<u8>,
-    interface: Value,
+    interface: Reflection,
 }
 
 fn compile(source: tgsi::Shader) -> Option<DrawnShader> {
@@ -52,20 +52,12 @@ fn compile(source: tgsi::Shader) -> Option<DrawnShader> {
     let lowered = compilation.ir().clone();
     let interface = compiler.target().reflect(&lowered)?.ok()?;
     let code = compilation.finish().ok()?.into_bytes();
-    Some(DrawnShader { source, lowered, code, interface: serde_json::from_str(&interface).expect("JSON") })
-}
-
-fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn number(value: &Value, name: &str) -> u32 {
-    value[name].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+    Some(Subject { source, lowered, code, interface })
 }
 
 /// Returns why a shader cannot be drawn in this test.
-fn is_out_of_scope(subject: &DrawnShader) -> Option<&'static str> {
-    if list(&subject.interface, "resources").iter().any(|r| r["kind"] != "constant_buffer") {
+fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
+    if subject.interface.resources.iter().any(|r| r.kind != ResourceKind::ConstantBuffer) {
         return Some("resources other than constants");
     }
     has_other_interface(subject)
@@ -75,20 +67,20 @@ fn is_out_of_scope(subject: &DrawnShader) -> Option<&'static str> {
 fn has_other_interface(subject: &DrawnShader) -> Option<&'static str> {
     let interface = &subject.interface;
     let known = ["BuiltIn FragCoord", "FragCoord", "FrontFacing", "BuiltIn FrontFacing", "HelperInvocation"];
-    if !list(interface, "driver_parameters").is_empty() {
+    if !interface.driver_parameters.is_empty() {
         return Some("driver parameters");
     }
-    if list(interface, "built_in_inputs").iter().any(|b| !known.contains(&b.as_str().unwrap_or(""))) {
+    if interface.built_in_inputs.iter().any(|b| !known.contains(&b.as_str())) {
         return Some("built-in inputs");
     }
-    if !list(interface, "built_in_outputs").is_empty() {
+    if !interface.built_in_outputs.is_empty() {
         return Some("built-in outputs");
     }
-    let is_color = |output: &Value| number(output, "location") == 0 && output["type"] == "float";
-    if !list(interface, "outputs").iter().any(is_color) {
+    let is_color = |output: &Varying| output.location == 0 && output.ty == "float";
+    if !interface.outputs.iter().any(is_color) {
         return Some("no colour of floats");
     }
-    if list(interface, "outputs").iter().any(|output| number(output, "source") != 0) {
+    if interface.outputs.iter().any(|output| output.source != 0) {
         return Some("blending of two sources");
     }
     None
@@ -101,10 +93,10 @@ fn vertex_shader(subject: &DrawnShader) -> String {
     let mut moves = String::from("MOV OUT[0], IN[0]\n");
     // One register may be several variables, with some of the components each.
     let mut registers: BTreeMap<u32, String> = BTreeMap::new();
-    for input in list(&subject.interface, "inputs") {
-        let semantic = input["semantic"].as_str().unwrap_or("GENERIC");
-        let register = number(input, "register");
-        registers.insert(register, format!("{semantic}[{}]", number(input, "index")));
+    for input in &subject.interface.inputs {
+        let semantic = input.semantic.as_deref().unwrap_or("GENERIC");
+        let register = input.register;
+        registers.insert(register, format!("{semantic}[{}]", input.index));
     }
     for (position, (register, semantic)) in registers.iter().enumerate() {
         let output = position + 1;
@@ -175,8 +167,8 @@ fn expected(subject: &DrawnShader, inputs: &Inputs) -> Option<Option<[u32; 4]>> 
     if !*outputs.live.get(lane)? {
         return Some(None);
     }
-    let color = list(&subject.interface, "outputs").iter().find(|output| number(output, "location") == 0)?;
-    let register = number(color, "register") as usize;
+    let color = subject.interface.outputs.iter().find(|output| output.location == 0)?;
+    let register = color.register as usize;
     Some(Some(std::array::from_fn(|component| outputs.outputs.get(register, component, lane))))
 }
 
@@ -190,11 +182,11 @@ fn constant_bytes(words: &[u32]) -> Vec<u8> {
 /// Returns the constant buffers of a shader.
 fn uniforms(subject: &DrawnShader, inputs: &Inputs) -> Vec<Uniform> {
     let mut uniforms = Vec::new();
-    let resources = list(&subject.interface, "resources").iter();
-    for resource in resources.filter(|resource| resource["kind"] == "constant_buffer") {
-        for at in 0..number(resource, "count").max(1) {
-            let content = inputs.constants.get((number(resource, "index") + at) as usize);
-            let (set, binding) = (number(resource, "set"), number(resource, "binding") + at);
+    let resources = subject.interface.resources.iter();
+    for resource in resources.filter(|resource| resource.kind == ResourceKind::ConstantBuffer) {
+        for at in 0..resource.count.max(1) {
+            let content = inputs.constants.get((resource.index + at) as usize);
+            let (set, binding) = (resource.set, resource.binding + at);
             uniforms.push(Uniform { set, binding, bytes: constant_bytes(content.map_or(&[], Vec::as_slice)) });
         }
     }
@@ -219,8 +211,8 @@ fn linked(vertex: &tgsi::Shader, fragment: &tgsi::Shader) -> Option<[Vec<u8>; 2]
 fn drawn_in<T>(subject: &DrawnShader, inputs: &Inputs, size: u32, act: DrawingCheck<T>) -> Result<T, String> {
     let text = vertex_shader(subject);
     let source = parsed(text.as_bytes()).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
-    let is_beyond = |input: &Value| number(input, "location") >= LINK_LOCATIONS;
-    let codes = if list(&subject.interface, "inputs").iter().any(is_beyond) {
+    let is_beyond = |input: &Varying| input.location >= LINK_LOCATIONS;
+    let codes = if subject.interface.inputs.iter().any(is_beyond) {
         linked(&source, &subject.source)
     } else {
         compile(source).map(|vertex| [vertex.code, subject.code.clone()])

@@ -205,7 +205,7 @@ impl Translator {
             Ok(translation) => translation,
             Err(error) => return TranslationOutcome::Failed(error.to_string()),
         };
-        let HostTranslation { source, text, instructions_before: before, instructions_after: after } = translation;
+        let HostTranslation { source, text, instructions_before: before, instructions_after: after, .. } = translation;
         if self.verify {
             // Compares the text that the host will parse.
             let read_again = match tgsi::text::read_within(&text, self.compiler.compiler().limits()) {

@@ -1,13 +1,12 @@
-//! The interface of a module: locations of inputs and outputs, sets and bindings of resources, driver parameters, and
-//! required features. The host reads it to set up the pipeline.
+//! The interface of code for the host: locations of inputs and outputs, sets and bindings of resources, driver
+//! parameters, and required features. The host reads it to set up the pipeline.
 
 use serde::Serialize;
-use tgsi_ir::ShaderStage;
 
-/// The interface of a module.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// The assignments of a target to the interface of a shader, and the requirements of the code.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Interface {
+pub struct Reflection {
     /// The stage, as SPIR-V names it.
     pub stage: &'static str,
     /// Inputs with a location.
@@ -34,7 +33,6 @@ pub struct Interface {
 
 /// An input or output with a location.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct Varying {
     /// The number of the register in TGSI.
     pub register: u32,
@@ -65,7 +63,6 @@ pub struct Varying {
 
 /// Components of an output that are captured in a buffer.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct Captured {
     /// The number of the register in TGSI.
     pub register: u32,
@@ -87,7 +84,6 @@ pub struct Captured {
 
 /// A parameter that the host provides.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct DriverParameter {
     /// `frag_height`: height of the framebuffer; `is_indexed`: all bits set if the draw is indexed, else 0;
     /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
@@ -108,7 +104,6 @@ pub struct DriverParameter {
 
 /// A requirement of a module on the device.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct DeviceRequirement {
     /// The name in SPIR-V.
     pub name: String,
@@ -119,7 +114,6 @@ pub struct DeviceRequirement {
 /// A kind of resource.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ResourceKind {
     /// A constant buffer; index 0 is the one that `load_uniform` reads.
     ConstantBuffer,
@@ -141,7 +135,6 @@ pub enum ResourceKind {
 
 /// A resource that the module uses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct Resource {
     /// Its kind.
     pub kind: ResourceKind,
@@ -155,54 +148,4 @@ pub struct Resource {
     pub count: u32,
     /// A description (dimensionality, type, size).
     pub about: String,
-}
-
-impl Interface {
-    /// Creates an empty interface.
-    pub(crate) fn new(stage: ShaderStage) -> Interface {
-        let stage = match stage {
-            ShaderStage::Vertex => "vertex",
-            ShaderStage::TessCtrl => "tessellation_control",
-            ShaderStage::TessEval => "tessellation_evaluation",
-            ShaderStage::Geometry => "geometry",
-            ShaderStage::Fragment => "fragment",
-            _ => "compute",
-        };
-        Interface {
-            stage,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            built_in_inputs: Vec::new(),
-            built_in_outputs: Vec::new(),
-            resources: Vec::new(),
-            driver_parameters: Vec::new(),
-            stream_output: Vec::new(),
-            execution_modes: Vec::new(),
-            capabilities: Vec::new(),
-            extensions: Vec::new(),
-        }
-    }
-}
-
-/// Returns the set and binding of a resource of a stage: the set is the kind, the binding the stage times 32 plus the
-/// index, so that separately translated shaders of different stages never collide. Samplers and counters, which share a
-/// set with others, start at 512.
-pub(crate) const fn default_binding(kind: ResourceKind, stage: ShaderStage, index: u32) -> (u32, u32) {
-    let number = match stage {
-        ShaderStage::TessCtrl => 1,
-        ShaderStage::TessEval => 2,
-        ShaderStage::Geometry => 3,
-        ShaderStage::Fragment => 4,
-        _ => 0,
-    };
-    let binding = number * 32 + index;
-    match kind {
-        ResourceKind::ConstantBuffer => (0, binding),
-        ResourceKind::CombinedTexture | ResourceKind::Texture => (1, binding),
-        ResourceKind::Sampler => (1, 512 + binding),
-        ResourceKind::StorageBuffer => (2, binding),
-        ResourceKind::CounterBuffer => (2, 512 + number * 8 + index),
-        ResourceKind::Image => (3, binding),
-        ResourceKind::InputAttachment => (3, 512 + binding),
-    }
 }
