@@ -17,8 +17,8 @@ use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits, Vec4};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, draw, time_of};
 
 use super::{
-    SIZE, Subject, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants, uniform_inputs,
-    uniforms,
+    DrawnShader, SIZE, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants,
+    uniform_inputs, uniforms,
 };
 use crate::runs::{corpus, inputs, parsed, texts};
 
@@ -138,7 +138,7 @@ fn frames_are_measured() {
 const TEXELS: u32 = 256;
 
 /// Returns whether a shader uses only 2D float textures, and constants.
-fn has_plain_textures(subject: &Subject) -> bool {
+fn has_plain_textures(subject: &DrawnShader) -> bool {
     let resources = &subject.interface.resources;
     let is_texture =
         |resource: &Resource| resource.kind == ResourceKind::CombinedTexture && resource.about == "2d float";

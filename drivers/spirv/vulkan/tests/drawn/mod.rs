@@ -52,11 +52,11 @@ fn compile(source: tgsi::Shader) -> Option<DrawnShader> {
     let lowered = compilation.ir().clone();
     let interface = compiler.target().reflect(&lowered)?.ok()?;
     let code = compilation.finish().ok()?.into_bytes();
-    Some(Subject { source, lowered, code, interface })
+    Some(DrawnShader { source, lowered, code, interface })
 }
 
 /// Returns why a shader cannot be drawn in this test.
-fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
+fn is_out_of_scope(subject: &DrawnShader) -> Option<&'static str> {
     if subject.interface.resources.iter().any(|r| r.kind != ResourceKind::ConstantBuffer) {
         return Some("resources other than constants");
     }
