@@ -645,8 +645,8 @@ typedef struct {
   uint32_t ddy[3][4];
   // Offset in texels, by component and lane.
   int32_t offset[3][4];
-  // Offsets of a gather, by texel, component and lane. Component i of the result is the texel at offset i, as component
-  // w of a gather with that offset would be.
+  // Offsets of a gather, by texel, component and lane. Component i of the result is the texel at offset i, as
+  // component w of a gather with that offset would be.
   int32_t gather_offsets[4][2][4];
 } tgsic_texture_request;
 

@@ -19,9 +19,7 @@
 //! - Loads through derefs are merged for memory that no shader writes (inputs, uniforms, constant memory).
 //!
 //! One walk in program order with a hash table. If an equal instruction in the table does not dominate, the new one
-//! takes its place. An instruction with an operand that has no other use cannot have a duplicate, so it is not hashed
-//! (constants excepted). It is hashed later if that operand replaces another value and so gains uses. This keeps the
-//! table of a large shader small; for shaders of usual size it gains no time (`docs/measurements.md`).
+//! takes its place.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -76,8 +74,7 @@ fn spread(hash: u64) -> u64 {
     hash.rotate_left(26)
 }
 
-/// Maximum initial capacity of the table. Most instructions never enter it: they have been removed already, or have an
-/// operand without other uses.
+/// Maximum initial capacity of the table.
 const MAX_EXPECTED: usize = 1 << 12;
 
 /// Runs the pass on one body.
@@ -86,8 +83,6 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
     let dominance = (!body.is_one_block()).then(|| body.dominance());
     let mut table = Table::new((body.num_insts() / 16).min(MAX_EXPECTED));
     let mut removed: Vec<Inst> = Vec::new();
-    // Instructions that the walk has skipped.
-    let mut passed_over = vec![false; body.num_insts()];
     let mut next_block = Some(body.start_block());
     while let Some(block) = next_block {
         next_block = body.next_block(block);
@@ -95,10 +90,6 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
         while let Some(inst) = next {
             next = body.next_inst(inst);
             if !is_candidate(body, inst) {
-                continue;
-            }
-            if reads_a_single_use(body, inst) {
-                passed_over[inst.as_u32() as usize] = true;
                 continue;
             }
             let Some(other) = table.insert(hash(body, inst), inst) else { continue };
@@ -113,11 +104,7 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
                 body.set_inst(other, InstData::Alu { op, flags: flags.union(lost) });
             }
             if let (Some(def), Some(kept)) = (body.inst_def(inst), body.inst_def(other)) {
-                let only = body.single_use(kept).and_then(|source| body.user(source).inst());
                 body.replace_all_uses(def, kept);
-                if let Some(only) = only.filter(|only| std::mem::take(&mut passed_over[only.as_u32() as usize])) {
-                    table.insert(hash(body, only), only);
-                }
             }
             removed.push(inst);
             table.insert(hash(body, other), other);
@@ -125,14 +112,6 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
     }
     body.remove_insts(&removed);
     !removed.is_empty()
-}
-
-/// Returns whether an instruction has an operand with no other use, and so cannot have a duplicate.
-#[inline]
-fn reads_a_single_use(body: &Body, inst: Inst) -> bool {
-    let is_alu = body.alu_op(inst).is_some();
-    body.sources(inst)
-        .any(|source| body.is_single_use(source) && !(is_alu && body.def_constant(body.src_def(source)).is_some()))
 }
 
 #[inline]
