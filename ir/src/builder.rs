@@ -358,6 +358,13 @@ impl<'a> Builder<'a> {
         self.build_def(InstData::Deref { kind: DerefKind::Array, modes, ty }, &sources, Shape::new(1, 32))
     }
 
+    /// A deref of field `number`, of type `ty`, of the struct that `parent` points to.
+    pub fn deref_struct(&mut self, parent: Def, number: u32, ty: Type) -> Def {
+        let modes = self.body.deref_modes(parent);
+        let data = InstData::Deref { kind: DerefKind::Struct(number), modes, ty };
+        self.build_def(data, &[SourceSpec::plain(parent)], Shape::new(1, 32))
+    }
+
     /// Loads the vector that a deref points to.
     pub fn load_deref(&mut self, deref: Def, shape: Shape) -> Def {
         self.intrinsic_def(IntrinsicOp::LoadDeref, &[deref], &[], shape)

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::{EntityRef, PrimaryMap};
 
 use crate::entities::Type;
 use tgsi_environment::SamplerDim;
@@ -86,6 +86,10 @@ pub enum TypeData {
         columns: u8,
         /// Components of a column.
         rows: u8,
+        /// Explicit stride in bytes of the columns in memory, or of the rows if `row_major`; 0 means none.
+        stride: u32,
+        /// Whether rows, not columns, are contiguous in memory.
+        row_major: bool,
     },
     /// An array.
     Array {
@@ -144,6 +148,8 @@ pub enum TypeData {
 #[derive(Clone, Debug, Default)]
 pub struct TypeTable {
     types: PrimaryMap<Type, TypeData>,
+    /// The slots of each type: the same inner type may be reachable on exponentially many paths.
+    slots: Vec<u32>,
     ids: HashMap<TypeData, Type>,
 }
 
@@ -153,6 +159,7 @@ impl TypeTable {
         if let Some(&ty) = self.ids.get(&data) {
             return ty;
         }
+        self.slots.push(self.slots_of(&data));
         let ty = self.types.push(data.clone());
         self.ids.insert(data, ty);
         ty
@@ -178,6 +185,11 @@ impl TypeTable {
         self.intern(TypeData::Vector { scalar, components })
     }
 
+    /// A matrix without explicit layout.
+    pub fn matrix(&mut self, scalar: ScalarType, columns: u8, rows: u8) -> Type {
+        self.intern(TypeData::Matrix { scalar, columns, rows, stride: 0, row_major: false })
+    }
+
     /// An array without explicit stride, such as `float[n]`.
     pub fn array(&mut self, element: Type, length: u32) -> Type {
         self.intern(TypeData::Array { element, length, stride: 0 })
@@ -188,7 +200,7 @@ impl TypeTable {
     pub fn element(&mut self, ty: Type) -> Option<(Type, u32)> {
         match *self.get(ty) {
             TypeData::Array { element, length, .. } => Some((element, length)),
-            TypeData::Matrix { scalar, columns, rows } => Some((self.vector(scalar, rows), u32::from(columns))),
+            TypeData::Matrix { scalar, columns, rows, .. } => Some((self.vector(scalar, rows), u32::from(columns))),
             TypeData::Vector { scalar, components } if components > 1 => {
                 Some((self.vector(scalar, 1), u32::from(components)))
             }
@@ -222,34 +234,21 @@ impl TypeTable {
         product
     }
 
-    /// Number of vec4 slots of a varying of this type (64-bit vectors of more than two components take two). Saturates.
+    /// Number of vec4 slots of a varying or a uniform of this type: one for a scalar or vector, two for a 64-bit vector
+    /// of more than two components, those of the columns for a matrix. Opaque types take one in varyings. Saturates.
     pub fn slots(&self, ty: Type) -> u32 {
-        let elements = self.array_elements(ty);
-        let per_element = match self.get(self.without_arrays(ty)) {
-            TypeData::Vector { scalar, components } => 1 + u32::from(scalar.bit_size() == 64 && *components > 2),
-            TypeData::Matrix { scalar, columns, rows } => {
-                u32::from(*columns) * (1 + u32::from(scalar.bit_size() == 64 && *rows > 2))
-            }
-            // Struct types form a tree of types that are already in the table, each smaller than its parent, so the
-            // recursion is as deep as the nesting in the source.
-            TypeData::Struct { fields, .. } => {
-                let mut slots = 0u32;
-                let mut pending: Vec<(Type, u32)> = fields.iter().map(|f| (f.ty, 1)).collect();
-                while let Some((ty, times)) = pending.pop() {
-                    let times = times.saturating_mul(self.array_elements(ty));
-                    let inner = self.without_arrays(ty);
-                    match self.get(inner) {
-                        TypeData::Struct { fields, .. } => pending.extend(fields.iter().map(|f| (f.ty, times))),
-                        TypeData::Matrix { columns, .. } => {
-                            slots = slots.saturating_add(times.saturating_mul(u32::from(*columns)));
-                        }
-                        _ => slots = slots.saturating_add(times),
-                    }
-                }
-                slots
-            }
+        self.slots.get(ty.index()).copied().unwrap_or(1)
+    }
+
+    /// Computes the slots of a type from those of its elements, which are in the table.
+    fn slots_of(&self, data: &TypeData) -> u32 {
+        let of_vector = |scalar: ScalarType, components: u8| 1 + u32::from(scalar.bit_size() == 64 && components > 2);
+        match data {
+            TypeData::Vector { scalar, components } => of_vector(*scalar, *components),
+            TypeData::Matrix { scalar, columns, rows, .. } => u32::from(*columns) * of_vector(*scalar, *rows),
+            TypeData::Array { element, length, .. } => self.slots(*element).saturating_mul(*length),
+            TypeData::Struct { fields, .. } => fields.iter().fold(0, |sum, f| self.slots(f.ty).saturating_add(sum)),
             _ => 1,
-        };
-        elements.saturating_mul(per_element)
+        }
     }
 }

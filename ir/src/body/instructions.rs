@@ -8,8 +8,8 @@ use cranelift_entity::packed_option::PackedOption;
 use prefetch_index::prefetch_index;
 
 use super::{
-    AluFlags, Body, CopyEntry, DefNode, Divergence, InstData, InstNode, JumpKind, RareInst, Swizzle, TexData,
-    TexSrcKind,
+    AluFlags, Body, CopyEntry, DefNode, DerefKind, Divergence, InstData, InstNode, JumpKind, RareInst, Swizzle,
+    TexData, TexSrcKind,
 };
 use crate::alu::AluOp;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
@@ -73,6 +73,7 @@ impl Body {
             InstData::Undef => RareInst::Undef,
             InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => RareInst::Copy,
             InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => RareInst::Register,
+            InstData::Deref { kind: DerefKind::Array, .. } => RareInst::ArrayDeref,
             _ => return,
         };
         self.may_have |= kind as u8;

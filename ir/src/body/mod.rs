@@ -66,6 +66,8 @@ pub(crate) enum RareInst {
     Copy = 2,
     /// `decl_reg`, the declaration of a register.
     Register = 4,
+    /// A deref of an element or component.
+    ArrayDeref = 8,
 }
 
 /// An instruction in the arena.

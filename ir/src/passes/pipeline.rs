@@ -14,8 +14,19 @@ use crate::passes::table::rows::*;
 use crate::passes::table::{Pass, PassId};
 use crate::shader::Shader;
 
-/// Removes calls, returns and copies.
-const FLATTEN: &[Pass] = &[inline_functions, lower_returns, lower_global_vars_to_local, lower_var_copies];
+/// Removes calls, returns and copies, and makes variables registers, vectors and arrays of vectors. Pointers to
+/// variables lead to them after inlining; copies of aggregates end where their parts become variables.
+const FLATTEN: &[Pass] = &[
+    inline_functions,
+    lower_returns,
+    lower_variable_initializers,
+    lower_global_vars_to_local,
+    lower_var_copies,
+    lower_samplers,
+    lower_explicit_access,
+    lower_array_deref_of_vec,
+    split_aggregates,
+];
 
 /// Runs while there are registers: self-feeding instructions and loops without effects then need no phis.
 const SIMPLIFY_REGISTERS: &[Pass] = &[opt_dce, opt_dead_cf];
@@ -61,6 +72,8 @@ const OPTIMIZE: &[Pass] = &[
     opt_copy_prop_vars,
     opt_dead_write_vars,
     lower_var_copies,
+    // Indices of several dimensions may have become constant.
+    split_aggregates,
     shrink_vec_array_vars,
     // Values and branches.
     opt_shrink_vectors,

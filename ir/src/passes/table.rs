@@ -128,8 +128,12 @@ pass_table! {
         opt_licm again [] "Hoists loop-invariant code." super::opt_licm;
     }
     variables {
+        lower_array_deref_of_vec again [] "Lowers accesses to components of vectors in variables."
+            |s, _| super::lower_array_deref_of_vec(s);
         lower_var_copies first [] "Lowers copies of variables to loads and stores."
             |s, _| super::lower_var_copies(s);
+        lower_variable_initializers again [] if have_initializers "Turns initialisers of variables into stores."
+            |s, _| super::lower_variable_initializers(s);
         opt_copy_prop_vars again [] if have_variables "Forwards stored and loaded values to later loads."
             super::opt_copy_prop_vars;
         opt_dead_write_vars again [] if have_variables "Removes stores that are overwritten before they are read."
@@ -142,6 +146,8 @@ pass_table! {
             |s, _| super::opt_load_store_vectorize(s);
         shrink_vec_array_vars again [] if have_variables "Removes unused components and elements of arrays."
             |s, _| super::shrink_vec_array_vars(s);
+        split_aggregates again [] if have_aggregates "Splits structs, matrices and arrays of arrays."
+            |s, _| super::split_aggregates(s);
         remove_dead_variables once [] "Removes variables that are never read."
             |s, _| super::remove_dead_variables(s, TEMPORARIES);
     }
@@ -177,8 +183,12 @@ pass_table! {
         lower_io again [] "Lowers accesses of inputs and outputs to slots." |s, _| {
             super::lower_io(s, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0))
         };
+        lower_explicit_access again [] if have_memory_variables "Lowers accesses of variables in memory to offsets."
+            |s, _| super::lower_explicit_access(s);
         lower_sample_positions again [] "Computes sample positions from the number of samples."
             |s, _| super::lower_sample_positions(s);
+        lower_samplers again [] if have_nested_samplers "Takes samplers and images out of structs."
+            |s, _| super::lower_samplers(s);
         lower_system_values again [] "Computes system values that follow from the size of the workgroup."
             |s, _| super::lower_system_values(s);
         lower_uniforms_to_ubo again [] "Converts uniforms to loads from a uniform buffer."
@@ -204,6 +214,26 @@ fn have_shared_variables(shader: &Shader) -> bool {
 /// Returns whether there are variables that only the shader accesses: most shaders have none left in SSA form.
 fn have_variables(shader: &Shader) -> bool {
     bodies(shader).any(|body| !body.locals.is_empty()) || shader.functions.len() > 1 && have_shared_variables(shader)
+}
+
+/// Returns whether variables are more than vectors and arrays of vectors.
+fn have_aggregates(shader: &Shader) -> bool {
+    super::variables::split_aggregates::has_aggregates(shader)
+}
+
+/// Returns whether there are initialisers of variables.
+fn have_initializers(shader: &Shader) -> bool {
+    super::variables::lower_variable_initializers::has_initializers(shader)
+}
+
+/// Returns whether there are samplers or images in structs or arrays of arrays.
+fn have_nested_samplers(shader: &Shader) -> bool {
+    super::lower_resources::lower_samplers::has_nested_samplers(shader)
+}
+
+/// Returns whether there are variables in memory.
+fn have_memory_variables(shader: &Shader) -> bool {
+    super::lower_resources::lower_explicit_access::has_memory_variables(shader)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Pointers to variables: steps of a deref chain, loads, stores and copies.
 
-use super::layout::{BLOCK_SHIFT, COMMON, NULL, STORAGE, UNIFORM, VectorLeaf, component_bytes};
+use super::layout::{BLOCK_SHIFT, COMMON, NULL, PUSH_CONSTANTS, STORAGE, UNIFORM, VectorLeaf, component_bytes};
 use super::machine::Machine;
 use super::ops::{Intrinsic, Value};
 use crate::types::ScalarType;
@@ -10,7 +10,7 @@ impl Machine<'_, '_> {
     pub fn run_deref(&mut self, number: u32) {
         let step = self.program.derefs[number as usize];
         self.each_active(|machine, lane| {
-            let parent = machine.get(step.parent, 0, lane) as u32;
+            let parent = if step.parent.components == 0 { 0 } else { machine.get(step.parent, 0, lane) as u32 };
             let index = if step.index.components == 0 { 0 } else { machine.get_signed(step.index, 0, lane) };
             let address = step.address(parent, index);
             machine.set(step.dest, 0, lane, address.into());
@@ -45,20 +45,18 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Loads component `component` of the vector at an address.
-    fn load_component(&self, address: u32, component: u32, bits: u8, lane: usize) -> u64 {
+    /// Loads component `component` of the vector at an address; in a buffer, components are `step` bytes apart.
+    fn load_component(&self, address: u32, component: u32, step: u32, bits: u8, lane: usize) -> u64 {
         if address == NULL {
             return 0;
         }
         if address >= STORAGE {
-            let at = address.wrapping_add(component * component_bytes(bits));
+            let at = address.wrapping_add(component * step);
             let (block, byte) = buffer_place(at);
             let value = if address >= UNIFORM {
-                self.constant_bytes(
-                    block.wrapping_add(self.program.properties.first_ubo_buffer),
-                    byte,
-                    component_bytes(bits),
-                )
+                let first = self.program.properties.first_ubo_buffer;
+                let buffer = if block == PUSH_CONSTANTS { 0 } else { block.wrapping_add(first) };
+                self.constant_bytes(buffer, byte, component_bytes(bits))
             } else {
                 self.outputs
                     .buffers
@@ -76,14 +74,15 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Stores component `component` of the vector at an address. Helper lanes do not change buffers.
-    fn store_component(&mut self, address: u32, component: u32, bits: u8, lane: usize, value: u64) {
+    /// Stores component `component` of the vector at an address; in a buffer, components are `step` bytes apart. Helper
+    /// lanes do not change buffers.
+    fn store_component(&mut self, address: u32, component: u32, step: u32, bits: u8, lane: usize, value: u64) {
         if address == NULL || address >= UNIFORM {
             return;
         }
         if address >= STORAGE {
             if self.may_write(lane) {
-                let (block, byte) = buffer_place(address.wrapping_add(component * component_bytes(bits)));
+                let (block, byte) = buffer_place(address.wrapping_add(component * step));
                 let value = if bits == 1 && value != 0 { u64::MAX } else { value };
                 if let Some(buffer) = self.outputs.buffers.get_mut(block as usize) {
                     super::memory::store(buffer, byte, component_bytes(bits), value);
@@ -98,20 +97,22 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Loads the values that pointers point to, offset by `delta` cells.
-    pub fn load_pointer(&mut self, dest: Value, pointer: Value, delta: u32) {
+    /// Loads the values that pointers point to. `extra` is the number of cells by which the pointers are offset; in a
+    /// buffer, it is the number of bytes from one component to the next, or 0 if they are adjacent.
+    pub fn load_pointer(&mut self, dest: Value, pointer: Value, extra: u32) {
+        let step = if extra == 0 { component_bytes(dest.bits) } else { extra };
         let vectors = dest.vectors();
         let width = self.width;
         // Usually all lanes read the same cells, so that whole lane vectors are copied.
         if let Some(address) = self.uniform_address(pointer).filter(|&address| address < COMMON)
-            && let address = address.wrapping_add(delta)
+            && let address = address.wrapping_add(extra)
             && address < COMMON
             && (address + vectors) as usize * width <= self.private.len()
         {
-            let step = if dest.bits == 64 { 2 } else { 1 };
+            let words = if dest.bits == 64 { 2 } else { 1 };
             for component in 0..u32::from(dest.components) {
-                for half in 0..step {
-                    let from = (address + component * step + half) as usize * width;
+                for half in 0..words {
+                    let from = (address + component * words + half) as usize * width;
                     let vector = dest.vector + component + half * u32::from(dest.components);
                     super::machine::put(
                         &mut self.words,
@@ -126,28 +127,30 @@ impl Machine<'_, '_> {
         }
         self.each_active(|machine, lane| {
             let address = match machine.get(pointer, 0, lane) as u32 {
-                NULL => NULL,
-                address => address.wrapping_add(delta),
+                address if address >= STORAGE => address,
+                address => address.wrapping_add(extra),
             };
             for component in 0..u32::from(dest.components) {
-                let value = machine.load_component(address, component, dest.bits, lane);
+                let value = machine.load_component(address, component, step, dest.bits, lane);
                 machine.set(dest, component as usize, lane, value);
             }
         });
     }
 
-    /// Stores the components of `mask` through pointers.
-    pub fn store_pointer(&mut self, pointer: Value, value: Value, mask: u32) {
+    /// Stores the components of `mask` through pointers. In a buffer, the components are `step` bytes apart; 0 means that
+    /// they are adjacent.
+    pub fn store_pointer(&mut self, pointer: Value, value: Value, mask: u32, step: u32) {
+        let step = if step == 0 { component_bytes(value.bits) } else { step };
         let width = self.width;
         if let Some(address) = self.uniform_address(pointer)
             && address < COMMON
             && (address + value.vectors()) as usize * width <= self.private.len()
         {
-            let step = if value.bits == 64 { 2 } else { 1 };
+            let words = if value.bits == 64 { 2 } else { 1 };
             for component in (0..u32::from(value.components)).filter(|c| mask >> c & 1 != 0) {
-                for half in 0..step {
+                for half in 0..words {
                     let from = (value.vector + component + half * u32::from(value.components)) as usize * width;
-                    let cell = address + component * step + half;
+                    let cell = address + component * words + half;
                     super::machine::put(
                         &mut self.private,
                         cell,
@@ -163,7 +166,7 @@ impl Machine<'_, '_> {
             let address = machine.get(pointer, 0, lane) as u32;
             for component in (0..u32::from(value.components)).filter(|c| mask >> c & 1 != 0) {
                 let bits = machine.get(value, component as usize, lane);
-                machine.store_component(address, component, value.bits, lane, bits);
+                machine.store_component(address, component, step, value.bits, lane, bits);
             }
         });
     }
@@ -184,10 +187,11 @@ impl Machine<'_, '_> {
             // Read everything before writing, because source and destination may overlap.
             let mut values = Vec::new();
             for &(_, offset) in &plan.offsets {
-                for leaf in &plan.leaves {
+                for leaf in &plan.source_leaves {
                     let bits = bits_of(leaf.scalar);
                     for component in 0..u32::from(leaf.components) {
-                        values.push(machine.load_component(at(source, offset, leaf), component, bits, lane));
+                        let place = at(source, offset, leaf);
+                        values.push(machine.load_component(place, component, leaf.step, bits, lane));
                     }
                 }
             }
@@ -197,7 +201,7 @@ impl Machine<'_, '_> {
                     let bits = bits_of(leaf.scalar);
                     for component in 0..u32::from(leaf.components) {
                         let value = values.next().unwrap_or(0);
-                        machine.store_component(at(dest, offset, leaf), component, bits, lane, value);
+                        machine.store_component(at(dest, offset, leaf), component, leaf.step, bits, lane, value);
                     }
                 }
             }
@@ -206,8 +210,8 @@ impl Machine<'_, '_> {
 
     /// Replaces one component through a pointer, for atomics. Returns the old value.
     pub fn exchange_pointer(&mut self, address: u32, bits: u8, lane: usize, change: impl FnOnce(u64) -> u64) -> u64 {
-        let old = self.load_component(address, 0, bits, lane);
-        self.store_component(address, 0, bits, lane, change(old));
+        let old = self.load_component(address, 0, 0, bits, lane);
+        self.store_component(address, 0, 0, bits, lane, change(old));
         old
     }
 

@@ -26,13 +26,14 @@ impl Machine<'_, '_> {
             I::LoadDeref => self.load_pointer(intrinsic.dest, self.sources(intrinsic)[0], intrinsic.extra),
             I::StoreDeref => {
                 let sources = self.sources(intrinsic);
-                self.store_pointer(sources[0], sources[1], intrinsic.write_mask);
+                self.store_pointer(sources[0], sources[1], intrinsic.write_mask, intrinsic.extra);
             }
             I::CopyDeref => self.copy_deref(intrinsic),
             I::DerefBufferArrayLength => {
                 let pointer = self.sources(intrinsic)[0];
                 self.set_lanes(intrinsic.dest, 0, |machine, lane| {
-                    machine.buffer_bytes_behind(machine.get(pointer, 0, lane) as u32) as u64 / 4
+                    let bytes = machine.buffer_bytes_behind(machine.get(pointer, 0, lane) as u32);
+                    bytes.checked_div(intrinsic.extra).unwrap_or(0).into()
                 });
             }
             // The handle of a unit, given by its number.

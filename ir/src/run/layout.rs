@@ -9,7 +9,10 @@ use cranelift_entity::EntityRef;
 
 use super::error::RunError;
 use crate::entities::{Type, Variable};
+use crate::memory_layout::MemoryLayout;
+pub(super) use crate::memory_layout::component_bytes;
 use crate::shader::{Shader, ShaderStage};
+use crate::type_counts::{TypeCounts, UnitCounts, Units};
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableModes};
 
@@ -24,7 +27,9 @@ pub(super) const UNIFORM: u32 = 3 << 30;
 /// Shift of the block number in a buffer address.
 pub(super) const BLOCK_SHIFT: u32 = 24;
 /// Maximum number of blocks in buffer addresses.
-const MAX_BLOCKS: u32 = 64;
+const MAX_BLOCKS: u32 = 63;
+/// The block of the address of push constants, which are constant buffer 0.
+pub(super) const PUSH_CONSTANTS: u32 = MAX_BLOCKS;
 /// Number of elements of a per-vertex array without a length: the maximum number of vertices of a patch.
 pub(super) const UNSIZED_VERTICES: u32 = 32;
 /// Maximum number of cells of each kind, and of vectors in one copy; shaders that exceed it are rejected.
@@ -33,7 +38,8 @@ pub(super) const MAX_CELLS: u32 = 1 << 24;
 pub(super) const COUNTER_SHIFT: u32 = 16;
 
 /// Modes with byte-addressed memory.
-pub(super) const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
+pub(super) const BYTE_MODES: VariableModes =
+    VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0 | VariableModes::MEM_PUSH_CONST.0);
 
 /// The memory of a variable.
 #[derive(Clone, Copy, Debug)]
@@ -64,24 +70,21 @@ pub(super) struct VectorLeaf {
     pub cell: u32,
     /// Offset in bytes, in buffers.
     pub byte: u32,
+    /// Bytes from one component to the next, in buffers.
+    pub step: u32,
     /// Type of the components.
     pub scalar: ScalarType,
     /// Number of components.
     pub components: u8,
 }
 
-/// Size of a type in both units.
-#[derive(Clone, Copy, Debug, Default)]
-struct Size {
-    cells: u32,
-    bytes: u32,
-    align: u32,
-}
-
 /// Sizes of all types, and the memory of all variables that the code refers to.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    sizes: Vec<Size>,
+    /// Number of cells of each type. Samplers and images in structs have none.
+    cells: TypeCounts,
+    units: UnitCounts,
+    memory: MemoryLayout,
     allocations: Vec<Option<Allocation>>,
     /// Total number of private cells.
     pub private_cells: u32,
@@ -106,62 +109,25 @@ fn words(scalar: ScalarType) -> u32 {
     if scalar.bit_size() == 64 { 2 } else { 1 }
 }
 
-/// Number of bytes of a component in a buffer.
-pub(super) fn component_bytes(bit_size: u8) -> u32 {
-    match bit_size {
-        8 => 1,
-        16 => 2,
-        64 => 8,
-        _ => 4,
-    }
-}
-
-fn align_up(value: u32, align: u32) -> u32 {
-    value.checked_next_multiple_of(align.max(1)).unwrap_or(u32::MAX)
-}
-
 impl Layout {
     /// Computes the sizes of the types of a shader; no variable is allocated yet.
     pub fn new(shader: &Shader) -> Layout {
-        let mut layout = Layout { allocations: vec![None; shader.variables.len()], ..Layout::default() };
-        // A type is interned after its element types.
-        for data in shader.types.iter() {
-            let size = match data {
-                TypeData::Vector { scalar, components } => vector_size(*scalar, *components),
-                TypeData::Matrix { scalar, columns, rows } => {
-                    let column = vector_size(*scalar, *rows);
-                    let columns = u32::from(*columns);
-                    Size { cells: column.cells * columns, bytes: column.align.max(column.bytes) * columns, ..column }
-                }
-                TypeData::Array { element, length, stride } => {
-                    let size = layout.size(*element);
-                    let stride = if *stride == 0 { align_up(size.bytes, size.align) } else { *stride };
-                    Size {
-                        cells: size.cells.saturating_mul(*length),
-                        bytes: stride.saturating_mul(*length),
-                        align: size.align,
-                    }
-                }
-                TypeData::Struct { fields, .. } => {
-                    let mut all = Size { align: 1, ..Size::default() };
-                    for field in fields {
-                        let size = layout.size(field.ty);
-                        let offset = u32::try_from(field.offset).unwrap_or(align_up(all.bytes, size.align));
-                        all.cells = all.cells.saturating_add(size.cells);
-                        all.bytes = all.bytes.max(offset.saturating_add(size.bytes));
-                        all.align = all.align.max(size.align);
-                    }
-                    Size { bytes: align_up(all.bytes, all.align), ..all }
-                }
-                _ => Size { cells: 1, bytes: 4, align: 4 },
-            };
-            layout.sizes.push(size);
+        Layout {
+            cells: TypeCounts::new(&shader.types, |data| match data {
+                TypeData::Vector { scalar, components } => vector_cells(*scalar, *components),
+                TypeData::Matrix { scalar, columns, rows, .. } => vector_cells(*scalar, *rows) * u32::from(*columns),
+                TypeData::Opaque(_) => 1,
+                _ => 0,
+            }),
+            units: UnitCounts::new(&shader.types),
+            memory: MemoryLayout::new(&shader.types),
+            allocations: vec![None; shader.variables.len()],
+            ..Layout::default()
         }
-        layout
     }
 
-    fn size(&self, ty: Type) -> Size {
-        self.sizes.get(ty.index()).copied().unwrap_or_default()
+    fn num_cells(&self, ty: Type) -> u32 {
+        self.cells.of(ty)
     }
 
     /// The memory of a variable, if it was allocated.
@@ -180,9 +146,9 @@ impl Layout {
             return Ok(allocation);
         }
         let data = &shader.variables[variable];
-        let mut cells = self.size(data.ty).cells;
+        let mut cells = self.num_cells(data.ty);
         if let TypeData::Array { element, length: 0, .. } = *shader.types.get(data.ty) {
-            cells = self.size(element).cells.saturating_mul(UNSIZED_VERTICES);
+            cells = self.num_cells(element).saturating_mul(UNSIZED_VERTICES);
         }
         let opaque = is_opaque(shader, data.ty);
         let mut allocation = Allocation { address: NULL, cells, framebuffer: NULL };
@@ -195,8 +161,12 @@ impl Layout {
                 data.binding
             };
         } else if data.mode.intersects(BYTE_MODES) {
-            let base = if data.mode == VariableModes::MEM_SSBO { STORAGE } else { UNIFORM };
-            allocation.address = if data.binding < MAX_BLOCKS { base | data.binding << BLOCK_SHIFT } else { NULL };
+            allocation.address = match data.mode {
+                VariableModes::MEM_PUSH_CONST => UNIFORM | PUSH_CONSTANTS << BLOCK_SHIFT,
+                _ if data.binding >= MAX_BLOCKS => NULL,
+                VariableModes::MEM_SSBO => STORAGE | data.binding << BLOCK_SHIFT,
+                _ => UNIFORM | data.binding << BLOCK_SHIFT,
+            };
         } else {
             let common = is_common(shader, variable);
             let copies = if data.fb_fetch_output && data.mode == VariableModes::SHADER_OUT { 2 } else { 1 };
@@ -221,60 +191,53 @@ impl Layout {
     pub fn elements(&self, shader: &Shader, ty: Type, modes: VariableModes) -> Option<(u32, u32)> {
         let bytes = modes.intersects(BYTE_MODES);
         match *shader.types.get(ty) {
-            TypeData::Array { element, length, stride } => {
-                let size = self.size(element);
-                let distance = match (is_opaque(shader, element), bytes) {
-                    (true, _) => shader.types.array_elements(element),
-                    (false, false) => size.cells,
-                    (false, true) if stride != 0 => stride,
-                    (false, true) => align_up(size.bytes, size.align),
-                };
-                // An index beyond an array of samplers or images still gives a unit: the resources decide whether it
-                // exists.
-                let bound = match (length, bytes) {
-                    _ if is_opaque(shader, element) => u32::MAX,
-                    (0, true) => u32::MAX,
-                    (0, false) => UNSIZED_VERTICES,
-                    (length, _) => length,
-                };
-                Some((bound, distance))
+            // An index beyond an array of samplers or images still gives a unit: the resources decide whether it
+            // exists.
+            TypeData::Array { element, .. } if is_opaque(shader, element) => {
+                Some((u32::MAX, shader.types.array_elements(element)))
             }
-            TypeData::Matrix { scalar, columns, rows } => {
-                let column = vector_size(scalar, rows);
-                Some((u32::from(columns), if bytes { column.align.max(column.bytes) } else { column.cells }))
+            TypeData::Array { element, length, .. } if bytes && is_block(shader, element) => {
+                Some((length, shader.types.array_elements(element) << BLOCK_SHIFT))
             }
-            TypeData::Vector { scalar, components } => {
-                let distance = if bytes { component_bytes(scalar.bit_size()) } else { words(scalar) };
-                Some((u32::from(components), distance))
+            _ if bytes => {
+                let elements = self.memory.elements(&shader.types, ty)?;
+                Some((if elements.length == 0 { u32::MAX } else { elements.length }, elements.distance))
             }
+            TypeData::Array { element, length, .. } => {
+                Some((if length == 0 { UNSIZED_VERTICES } else { length }, self.num_cells(element)))
+            }
+            TypeData::Matrix { scalar, columns, rows, .. } => Some((columns.into(), vector_cells(scalar, rows))),
+            TypeData::Vector { scalar, components } => Some((components.into(), words(scalar))),
             _ => None,
         }
     }
 
+    /// Distance in bytes between the components of an element of a type in a buffer, if they are not adjacent.
+    pub fn component_distance(&self, shader: &Shader, ty: Type) -> Option<u32> {
+        self.memory.elements(&shader.types, ty)?.component_distance
+    }
+
     /// Distance between consecutive elements of a type in an array.
     pub fn stride(&self, ty: Type, modes: VariableModes) -> u32 {
-        let size = self.size(ty);
-        if modes.intersects(BYTE_MODES) { align_up(size.bytes, size.align) } else { size.cells }
+        if modes.intersects(BYTE_MODES) { self.memory.stride(ty) } else { self.num_cells(ty) }
     }
 
     /// Offset of a field of a struct.
     pub fn field(&self, shader: &Shader, ty: Type, number: u32, modes: VariableModes) -> Option<u32> {
-        let TypeData::Struct { fields, .. } = shader.types.get(ty) else { return None };
-        let before = fields.get(..number as usize)?;
-        let field = fields.get(number as usize)?;
-        if !modes.intersects(BYTE_MODES) {
-            return Some(before.iter().fold(0, |sum: u32, f| sum.saturating_add(self.size(f.ty).cells)));
+        if modes.intersects(BYTE_MODES) {
+            return self.memory.field(&shader.types, ty, number);
         }
-        let end = before.iter().fold(0, |end: u32, f| {
-            let size = self.size(f.ty);
-            u32::try_from(f.offset).unwrap_or(align_up(end, size.align)).saturating_add(size.bytes)
-        });
-        Some(u32::try_from(field.offset).unwrap_or(align_up(end, self.size(field.ty).align)))
+        self.cells.before_field(&shader.types, ty, number)
+    }
+
+    /// The units of a sampler or image in a variable of type `whole`; see [`UnitCounts::units`].
+    pub fn units(&self, shader: &Shader, whole: Type, path: &[Option<u32>]) -> Option<Units> {
+        self.units.units(&shader.types, whole, path)
     }
 
     /// The vectors that a type consists of, in order.
     pub fn leaves(&self, shader: &Shader, ty: Type) -> Result<Vec<VectorLeaf>, RunError> {
-        let cells = self.size(ty).cells;
+        let cells = self.num_cells(ty);
         if cells > MAX_CELLS {
             return Err(RunError::TooLarge { words: cells.into() });
         }
@@ -283,26 +246,28 @@ impl Layout {
         while let Some((ty, cell, byte)) = pending.pop() {
             match shader.types.get(ty) {
                 TypeData::Vector { scalar, components } => {
-                    leaves.push(VectorLeaf { cell, byte, scalar: *scalar, components: *components });
+                    let step = component_bytes(scalar.bit_size());
+                    leaves.push(VectorLeaf { cell, byte, step, scalar: *scalar, components: *components });
                 }
-                TypeData::Matrix { scalar, columns, rows } => {
-                    let column = vector_size(*scalar, *rows);
+                TypeData::Matrix { scalar, columns, rows, .. } => {
+                    let Some(elements) = self.memory.elements(&shader.types, ty) else { continue };
+                    let step = elements.component_distance.unwrap_or(component_bytes(scalar.bit_size()));
                     for number in 0..u32::from(*columns) {
-                        let byte = byte.saturating_add(column.align.max(column.bytes).saturating_mul(number));
-                        let cell = cell + column.cells * number;
-                        leaves.push(VectorLeaf { cell, byte, scalar: *scalar, components: *rows });
+                        let byte = byte.saturating_add(elements.distance.saturating_mul(number));
+                        let cell = cell + vector_cells(*scalar, *rows) * number;
+                        leaves.push(VectorLeaf { cell, byte, step, scalar: *scalar, components: *rows });
                     }
                 }
-                TypeData::Array { element, length, stride } => {
-                    let size = self.size(*element);
-                    let stride = if *stride == 0 { align_up(size.bytes, size.align) } else { *stride };
+                TypeData::Array { element, length, .. } => {
+                    let cells = self.num_cells(*element);
+                    let distance = self.memory.elements(&shader.types, ty).map_or(0, |elements| elements.distance);
                     // Empty structs take no cells, so arrays of them may be arbitrarily long.
-                    if size.cells == 0 {
+                    if cells == 0 {
                         continue;
                     }
                     for number in (0..*length).rev() {
-                        let byte = byte.saturating_add(stride.saturating_mul(number));
-                        pending.push((*element, cell + size.cells * number, byte));
+                        let byte = byte.saturating_add(distance.saturating_mul(number));
+                        pending.push((*element, cell + cells * number, byte));
                     }
                 }
                 TypeData::Struct { fields, .. } => {
@@ -355,13 +320,13 @@ impl Layout {
                     }
                 }
                 (Initializer::Elements(parts), TypeData::Array { element, length, .. }) => {
-                    let size = self.size(*element).cells;
+                    let size = self.num_cells(*element);
                     for (number, part) in (0..*length).zip(parts) {
                         pending.push((*element, cell + size * number, part));
                     }
                 }
-                (Initializer::Elements(parts), TypeData::Matrix { scalar, columns, rows }) => {
-                    let column = vector_size(*scalar, *rows).cells;
+                (Initializer::Elements(parts), TypeData::Matrix { scalar, columns, rows, .. }) => {
+                    let column = vector_cells(*scalar, *rows);
                     for (number, part) in (0..u32::from(*columns)).zip(parts) {
                         let Initializer::Vector(values) = part else { continue };
                         for (row, &value) in (0u32..).zip(values.iter().take(usize::from(*rows))) {
@@ -390,11 +355,13 @@ impl Layout {
     }
 }
 
-fn vector_size(scalar: ScalarType, components: u8) -> Size {
-    let count = u32::from(components);
-    let bytes = component_bytes(scalar.bit_size());
-    // A vector of three components is aligned like one of four.
-    Size { cells: count * words(scalar), bytes: count * bytes, align: count.next_power_of_two() * bytes }
+fn vector_cells(scalar: ScalarType, components: u8) -> u32 {
+    u32::from(components) * words(scalar)
+}
+
+/// Whether a variable of this type is a block, or an array of blocks with a buffer each.
+fn is_block(shader: &Shader, ty: Type) -> bool {
+    matches!(shader.types.get(shader.types.without_arrays(ty)), TypeData::Struct { interface: true, .. })
 }
 
 /// Whether all lanes share the variable.

@@ -10,7 +10,7 @@ use crate::intrinsics::IntrinsicOp;
 pub(super) struct DerefStep {
     /// The resulting address.
     pub dest: Value,
-    /// The parent's address.
+    /// The parent's address; has no components if it is 0.
     pub parent: Value,
     /// The index; has no components if absent.
     pub index: Value,
@@ -36,16 +36,22 @@ impl DerefStep {
 /// The precomputed steps of a `copy_deref`.
 #[derive(Clone, Debug)]
 pub(super) struct CopyPlan {
-    /// The vectors that the type consists of.
+    /// The vectors that the type of the destination consists of.
     pub leaves: Vec<VectorLeaf>,
+    /// The same vectors in the source, whose layout may differ.
+    pub source_leaves: Vec<VectorLeaf>,
     /// Offsets in the destination and in the source for all combinations of wildcard indices.
     pub offsets: Vec<(u32, u32)>,
 }
 
 impl CopyPlan {
-    /// Makes a plan from the vectors of the type and the wildcards, given as number of elements, distance in the
+    /// Makes a plan from the vectors of both types and the wildcards, given as number of elements, distance in the
     /// destination, and distance in the source.
-    pub fn new(leaves: Vec<VectorLeaf>, loops: Vec<(u32, u32, u32)>) -> Result<CopyPlan, RunError> {
+    pub fn new(
+        leaves: Vec<VectorLeaf>,
+        source_leaves: Vec<VectorLeaf>,
+        loops: Vec<(u32, u32, u32)>,
+    ) -> Result<CopyPlan, RunError> {
         let total = loops.iter().fold(leaves.len() as u64, |n, &(count, _, _)| n.saturating_mul(count.into()));
         if total > u64::from(MAX_CELLS) {
             return Err(RunError::TooLarge { words: total });
@@ -60,7 +66,7 @@ impl CopyPlan {
             }
             offsets = next;
         }
-        Ok(CopyPlan { leaves, offsets })
+        Ok(CopyPlan { leaves, source_leaves, offsets })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Names of types, for the printer and the parser.
 //!
-//! The names in Mesa's prints omit strides of arrays and the fields of structs. The *extended* form, used in comments
-//! and in `type` lines, keeps strides: `float[2:16]` is an array of two floats, 16 bytes apart.
+//! The names in Mesa's prints omit strides of arrays and matrices, and the fields of structs. The *extended* form, used
+//! in comments and in `type` lines, keeps them: `float[2:16]` is an array of two floats, 16 bytes apart, `mat4x3:16` a
+//! matrix with columns 16 bytes apart, and `mat4x3:16r` one with rows 16 bytes apart (row-major).
 
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -72,10 +73,10 @@ fn push_element(out: &mut String, data: &TypeData) {
         TypeData::Vector { scalar, components } => {
             let _ = write!(out, "{}vec{components}", scalar_row(scalar).2);
         }
-        TypeData::Matrix { scalar, columns, rows } if columns == rows => {
+        TypeData::Matrix { scalar, columns, rows, .. } if columns == rows => {
             let _ = write!(out, "{}mat{columns}", scalar_row(scalar).2);
         }
-        TypeData::Matrix { scalar, columns, rows } => {
+        TypeData::Matrix { scalar, columns, rows, .. } => {
             let _ = write!(out, "{}mat{columns}x{rows}", scalar_row(scalar).2);
         }
         TypeData::Sampler { dim: None, shadow, .. } => out.push_str(if shadow { "samplerShadow" } else { "sampler" }),
@@ -107,7 +108,12 @@ pub(super) fn push_type(out: &mut String, types: &TypeTable, ty: Type, extended:
         out.push('?');
         return;
     }
-    push_element(out, types.get(types.without_arrays(ty)));
+    let inner = types.get(types.without_arrays(ty));
+    push_element(out, inner);
+    if let (true, &TypeData::Matrix { stride, row_major, .. }) = (extended && is_laid_out(inner), inner) {
+        let _ = write!(out, ":{stride}");
+        out.push_str(if row_major { "r" } else { "" });
+    }
     let mut ty = ty;
     while let TypeData::Array { element, length, stride } = *types.get(ty) {
         let _ = match (length, stride) {
@@ -133,7 +139,12 @@ pub(super) fn has_stride(types: &TypeTable, mut ty: Type) -> bool {
         }
         ty = element;
     }
-    false
+    is_laid_out(types.get(ty))
+}
+
+/// Whether a matrix has a layout.
+fn is_laid_out(data: &TypeData) -> bool {
+    matches!(*data, TypeData::Matrix { stride, row_major, .. } if stride != 0 || row_major)
 }
 
 /// All predefined types.
@@ -154,7 +165,7 @@ static BUILTIN: LazyLock<HashMap<String, TypeData>> = LazyLock::new(|| {
         }
         for columns in 2..=4 {
             for rows in 2..=4 {
-                add(TypeData::Matrix { scalar, columns, rows });
+                add(TypeData::Matrix { scalar, columns, rows, stride: 0, row_major: false });
             }
         }
         for &(dim, _) in DIMS {
@@ -199,9 +210,15 @@ pub(super) fn parse_type(types: &mut TypeTable, text: &str, named: &dyn Fn(&str)
         }
         rest = after;
     }
-    let mut ty = match BUILTIN.get(base) {
-        Some(data) => types.intern(data.clone()),
-        None => match named(base) {
+    let (name, layout) = base.split_once(':').map_or((base, None), |(name, layout)| (name, Some(layout)));
+    let mut ty = match (BUILTIN.get(name), layout) {
+        (Some(data), None) => types.intern(data.clone()),
+        (Some(&TypeData::Matrix { scalar, columns, rows, .. }), Some(layout)) => {
+            let digits = layout.strip_suffix('r').unwrap_or(layout);
+            let (stride, row_major) = (digits.parse::<u32>().ok()?, digits.len() < layout.len());
+            types.intern(TypeData::Matrix { scalar, columns, rows, stride, row_major })
+        }
+        _ => match named(base) {
             Some(ty) => ty,
             None => types.intern(TypeData::Opaque(base.to_string())),
         },
@@ -253,7 +270,14 @@ mod tests {
     fn matrix_and_image_names() {
         let mut types = TypeTable::default();
         let mat = parse_type(&mut types, "mat3x4", &|_| None).expect("matrix");
-        assert_eq!(types.get(mat), &TypeData::Matrix { scalar: ScalarType::Float, columns: 3, rows: 4 });
+        assert_eq!(mat, types.matrix(ScalarType::Float, 3, 4));
+        for name in ["mat3x4:16", "dmat2:32r[3][2:8]", "mat2:0r"] {
+            let ty = parse_type(&mut types, name, &|_| None).expect(name);
+            let mut printed = String::new();
+            push_type(&mut printed, &types, ty, true);
+            assert_eq!(printed, name);
+            assert!(has_stride(&types, ty));
+        }
         let image = parse_type(&mut types, "image2DArray", &|_| None).expect("image");
         assert_eq!(
             types.get(image),

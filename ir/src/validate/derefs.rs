@@ -152,6 +152,10 @@ pub(super) fn are_bare_types_equal(types: &TypeTable, a: Type, b: Type) -> bool 
                 TypeData::Array { element: b, length: length_b, .. },
             ) if length_a == length_b => pending.push((*a, *b)),
             (
+                TypeData::Matrix { scalar: a, columns: columns_a, rows: rows_a, .. },
+                TypeData::Matrix { scalar: b, columns: columns_b, rows: rows_b, .. },
+            ) if a == b && columns_a == columns_b && rows_a == rows_b => {}
+            (
                 TypeData::Struct { name: name_a, fields: a, interface: interface_a },
                 TypeData::Struct { name: name_b, fields: b, interface: interface_b },
             ) if name_a == name_b && interface_a == interface_b && a.len() == b.len() => {

@@ -187,6 +187,7 @@ kinds! {
     34 "T1229" "xfb-stage" XfbStage "the stage has no transform feedback";
     // Analyses.
     35 "T1230" "stale-analysis" StaleAnalysis { name: &'static str } "the cached {name} does not match the changed code";
+    33 "T1231" "type-stride" TypeStride { stride: u32, bytes: u32 } "a stride of {stride} bytes is less than the {bytes} of a column or row";
 }
 
 /// A shape in the form of printed destinations: `32x4`, `1`.

@@ -70,7 +70,7 @@
 //!
 //! Variables and shader (`variables.rs`)
 //! 33. A variable is in one list, has exactly one mode that is valid there, flags that are valid for its type, and an
-//!     initialiser of its type. (There are no member arrays that could contradict a struct type. Locations are
+//!     initialiser of its type. The stride of a matrix is 0 or at least as long as its column or row. (There are no member arrays that could contradict a struct type. Locations are
 //!     unrestricted: values from 0x10000 on are semantics without slot.)
 //! 34. Only vertex, tessellation evaluation and geometry shaders have transform feedback.
 //!

@@ -3,6 +3,7 @@
 use super::error::Collector;
 use super::{Location, ModeNames, ValidationErrorKind};
 use crate::entities::{Function, Type, Variable};
+use crate::memory_layout::vector_size;
 use crate::shader::{Shader, ShaderStage};
 use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -30,6 +31,14 @@ impl VariableOwners {
 /// Checks the variables of the shader and its functions, and the properties of the shader.
 pub(super) fn check_variables(shader: &Shader, errors: &mut Collector) -> VariableOwners {
     let mut declared = VariableOwners { owners: vec![NOWHERE; shader.variables.len()] };
+    for data in shader.types.iter() {
+        if let TypeData::Matrix { scalar, columns, rows, stride, row_major } = *data
+            && let bytes = vector_size(scalar, if row_major { columns } else { rows }).bytes
+            && (1..bytes).contains(&stride)
+        {
+            errors.push(None, Location::Shader, ValidationErrorKind::TypeStride { stride, bytes });
+        }
+    }
     for &variable in &shader.globals {
         check_variable(shader, None, variable, &mut declared, errors);
     }
@@ -147,7 +156,7 @@ fn fits_type(shader: &Shader, ty: Type, initializer: &Initializer) -> bool {
                     return false;
                 }
             }
-            (Initializer::Elements(columns), &TypeData::Matrix { scalar, columns: count, rows }) => {
+            (Initializer::Elements(columns), &TypeData::Matrix { scalar, columns: count, rows, .. }) => {
                 let fits = columns.len() == usize::from(count)
                     && columns.iter().all(|column| match column {
                         Initializer::Null => true,

@@ -7,7 +7,7 @@ use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::AluFlags;
-use tgsi_ir::{Inst, Swizzle};
+use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_to_ir::opcodes::{OperandForm, from_ir};
 
 use super::{Selector, Value};
@@ -38,6 +38,33 @@ fn first_channels((value, swizzle): &(Value, Swizzle), count: usize) -> Src {
 }
 
 impl Selector<'_> {
+    /// Emits `CMP` for a comparison with 0 on a target without comparisons. Those for kills are left to `KILL_IF`, which
+    /// cannot test an operand in a register that changes in between. `IF` takes a comparison.
+    fn compared_by_selection(&mut self, inst: Inst, def: Def, sources: &Sources) -> bool {
+        let body = self.body;
+        if self.options.native_integers || self.options.has_comparisons || body.is_used_by_if(def) {
+            return false;
+        }
+        let count = usize::from(body.num_components(def));
+        let is_zero = |number: usize| {
+            let source = body.source(inst, number);
+            (0..count).all(|c| {
+                let component = usize::from(body.swizzle(source).get(c));
+                body.constant_component(body.src_def(source), component).is_some_and(|word| word & 0x7fff_ffff == 0)
+            })
+        };
+        // 0 < x where -x < 0.
+        let compared = match sources.as_slice() {
+            [value, _] if is_zero(1) => operand(value),
+            [_, value] if is_zero(0) => operand(value).negated(),
+            _ => return false,
+        };
+        let (one, zero) = (self.float(1.0), self.float(0.0));
+        let (dst, saturate) = self.alu_destination(def);
+        self.emit_saturated(Opcode::Cmp, dst, &[compared, one, zero], saturate);
+        true
+    }
+
     pub(super) fn select_alu(&mut self, inst: Inst, op: AluOp) -> Result<(), DriverError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
@@ -90,6 +117,7 @@ impl Selector<'_> {
                 return Ok(());
             }
             AluOp::B32csel if self.recognized(inst, def) => return Ok(()),
+            AluOp::Slt if self.compared_by_selection(inst, def, &sources) => return Ok(()),
             AluOp::Fadd => {
                 let count = usize::from(body.num_components(def));
                 if let Some(source) = self.recognized_sign(inst, count) {

@@ -10,7 +10,7 @@ use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
 
 use super::address::AddressUse;
-use super::{IoFile, Selector, Value};
+use super::{IoFile, Selector, Value, lane_mask};
 use crate::DriverError;
 use crate::consumers::options::Dialect;
 use crate::consumers::virgl::rules;
@@ -177,7 +177,8 @@ impl Selector<'_> {
         }
         let value = value.unwrap_or_else(|| self.source(inst, 0));
         let defined = !self.is_undef(body.src(inst, 0));
-        let mask = (body.index(inst, IndexKind::WriteMask) as u32) << component & 0xf;
+        let lanes = lane_mask(body.index(inst, IndexKind::WriteMask) as u32, body.bit_size(body.src(inst, 0)));
+        let mask = u32::from(lanes) << component & 0xf;
         let channels = [0, 1, 2, 3].map(|c: u8| c.saturating_sub(component));
         if mask != 0 && defined {
             self.emit(Opcode::Mov, Dst::new(register).masked(mask as u8), &[value.source(channels)]);

@@ -23,7 +23,7 @@
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 use crate::analysis::{CallGraph, calls};
-use crate::body::{Body, CfList, DerefKind, InstData, Remap, Shape};
+use crate::body::{Body, CfList, DerefKind, InstData, Remap};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Function, Inst, Type, Variable};
@@ -32,7 +32,7 @@ use crate::passes::lower_returns;
 use crate::passes::variables::deref_tree::vector_shape;
 use crate::shader::{FunctionData, Shader};
 use crate::types::{TypeData, TypeTable};
-use crate::variable::{Initializer, VariableData, VariableModes};
+use crate::variable::{Initializer, VariableData};
 
 /// Maximum number of instructions (removed ones included) to copy: beyond that calls are kept.
 pub const MAX_COPIED: usize = 1 << 20;
@@ -203,8 +203,8 @@ fn clear_register(b: &mut Builder<'_>, register: Def) {
 }
 
 /// Stores the initial value of a variable to all of it.
-fn reset_variable(b: &mut Builder<'_>, types: &mut TypeTable, variable: Variable, data: &VariableData) {
-    let root = b.deref_var(variable, VariableModes::FUNCTION_TEMP, data.ty);
+pub(crate) fn reset_variable(b: &mut Builder<'_>, types: &mut TypeTable, variable: Variable, data: &VariableData) {
+    let root = b.deref_var(variable, data.mode, data.ty);
     let mut pending: Vec<(Def, Type, Option<&Initializer>)> = vec![(root, data.ty, data.initializer.as_ref())];
     while let Some((deref, ty, initializer)) = pending.pop() {
         if let Some(shape) = vector_shape(types, ty) {
@@ -223,10 +223,8 @@ fn reset_variable(b: &mut Builder<'_>, types: &mut TypeTable, variable: Variable
         };
         if let TypeData::Struct { fields, .. } = types.get(ty).clone() {
             for (i, field) in fields.iter().enumerate() {
-                let kind = DerefKind::Struct(i as u32);
-                let data = InstData::Deref { kind, modes: VariableModes::FUNCTION_TEMP, ty: field.ty };
-                let inst = b.build(data, &[crate::SourceSpec::plain(deref)], Some(Shape::new(1, 32)));
-                pending.extend(b.body.inst_def(inst).map(|def| (def, field.ty, part(i))));
+                let def = b.deref_struct(deref, i as u32, field.ty);
+                pending.push((def, field.ty, part(i)));
             }
         } else if let Some((element, length)) = types.element(ty) {
             for i in 0..length {
@@ -269,7 +267,7 @@ fn drop_uncalled(shader: &mut Shader) -> bool {
 mod tests {
     use super::*;
     use crate::alu::AluOp;
-    use crate::body::SourceSpec;
+    use crate::body::{Shape, SourceSpec};
     use crate::shader::{Parameter, ShaderStage};
     use crate::validate::validate;
 

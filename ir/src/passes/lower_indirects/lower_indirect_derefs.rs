@@ -41,13 +41,25 @@ const MAX_PATH: usize = 16;
 /// Lowers accesses to variables of the given modes through arrays of at most `max_length` elements. Returns whether
 /// anything changed.
 pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_length: u32) -> bool {
+    lower_some_indirect_derefs(shader, modes, max_length, &|_, _, _| true)
+}
+
+/// Like [`lower_indirect_derefs`], but lowers only the run-time indices of the array derefs that `is_lowered` accepts.
+pub(crate) fn lower_some_indirect_derefs(
+    shader: &mut Shader,
+    modes: VariableModes,
+    max_length: u32,
+    is_lowered: &dyn Fn(&TypeTable, &Body, Inst) -> bool,
+) -> bool {
     if modes == VariableModes::NONE {
         return false;
     }
     let Shader { functions, types, .. } = shader;
     let path = |body: &Body, inst: Inst| {
         body.intrinsic(inst).filter(|&op| op.is_deref_access())?;
-        body.deref_modes(body.src(inst, 0)).intersects(modes).then(|| DerefPath::of(body, types, inst, max_length))?
+        let is_lowered = |body: &Body, deref: Inst| is_lowered(types, body, deref);
+        let modes_fit = body.deref_modes(body.src(inst, 0)).intersects(modes);
+        modes_fit.then(|| DerefPath::of(body, types, inst, max_length, &is_lowered))?
     };
     let bodies = functions.values().filter_map(|f| f.body.as_ref());
     let insts = bodies.flat_map(|body| body.blocks().flat_map(|b| body.insts(b)).map(move |inst| (body, inst)));
@@ -103,14 +115,20 @@ struct DerefPath {
 
 impl DerefPath {
     /// Returns the path of an access; `None` if there is nothing to lower or it cannot be lowered.
-    fn of(body: &Body, types: &TypeTable, access: Inst, max_length: u32) -> Option<DerefPath> {
+    fn of(
+        body: &Body,
+        types: &TypeTable,
+        access: Inst,
+        max_length: u32,
+        is_lowered: &dyn Fn(&Body, Inst) -> bool,
+    ) -> Option<DerefPath> {
         let mut steps = ArrayVec::new();
         let mut root = body.def_inst(body.src(access, 0));
         let mut any = false;
         while let InstData::Deref { kind: kind @ (DerefKind::Array | DerefKind::Struct(_)), ty, .. } = *body.inst(root)
         {
             let parent = body.src(root, 0);
-            let index = matches!(kind, DerefKind::Array).then(|| body.src(root, 1));
+            let index = (matches!(kind, DerefKind::Array) && is_lowered(body, root)).then(|| body.src(root, 1));
             let dynamic = match index.filter(|&i| body.constant_component(i, 0).is_none()) {
                 Some(index) => {
                     let length =
@@ -305,7 +323,7 @@ mod tests {
         let body = shader.main();
         let is_indirect = |&inst: &Inst| {
             body.intrinsic(inst).is_some_and(|op| op.is_deref_access())
-                && DerefPath::of(body, &shader.types, inst, u32::MAX).is_some()
+                && DerefPath::of(body, &shader.types, inst, u32::MAX, &|_, _| true).is_some()
         };
         body.blocks().flat_map(|b| body.insts(b)).filter(is_indirect).count()
     }

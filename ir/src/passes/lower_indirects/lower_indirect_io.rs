@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | `load_input`, `load_per_vertex_input`, `load_interpolated_input` | `SHADER_IN` | `range` from `base` on; without one the slots of the variable and of `io_semantics` |
 //! | `store_output`, `load_output` and the same per vertex | `SHADER_OUT` | likewise |
-//! | `load_uniform` | `UNIFORM` | the shader's uniforms |
+//! | `load_uniform` | `UNIFORM` | the rest of the variable from `base` on, whose elements a factor of the offset separates; without one the uniforms of the shader |
 //! | `load_ubo`, `load_ubo_vec4` | `MEM_UBO` | the declared blocks and their sizes; the maximum size of a block if undeclared |
 //!
 //! An out-of-range offset gives zero or drops the write. If the shader has any variables of the mode, slots without a
@@ -128,6 +128,13 @@ impl Extents {
                 *known = (known.0.max(last), known.1.max(vertices));
             }
         }
+        for (_, data) in shader.globals_with(VariableModes::UNIFORM) {
+            let inner = shader.types.get(shader.types.without_arrays(data.ty));
+            if matches!(inner, TypeData::Vector { .. } | TypeData::Matrix { .. } | TypeData::Struct { .. }) {
+                let last = data.driver_location.saturating_add(shader.types.slots(data.ty).max(1) - 1);
+                variables.insert((VariableModes::UNIFORM, data.driver_location), (last, 0));
+            }
+        }
         let blocks = block_sizes(shader);
         let declared = blocks.keys().next_back().map_or(0, |&last| last.saturating_add(1));
         let num_blocks = shader.info.num_ubos.max(declared);
@@ -196,6 +203,28 @@ impl IndexSource {
     }
 }
 
+/// Returns the choices of an index of a variable, from 0 to `last`: only the multiples of a constant factor.
+fn within_variable(body: &Body, source: usize, index: Def, last: i64) -> IndexSource {
+    let plain = IndexSource::plain(source, index, 0..=last);
+    let product = body.def_inst(index);
+    if body.alu_op(product) != Some(AluOp::Imul) {
+        return plain;
+    }
+    let factor = |number: usize| {
+        let operand = body.source(product, number);
+        body.constant_component(body.src_def(operand), usize::from(body.swizzle(operand).get(0)))
+    };
+    let found = [(0, 1), (1, 0)].into_iter().find_map(|(value, constant)| {
+        let step = u32::try_from(factor(constant)?).ok().filter(|&step| step > 0)?;
+        let value = body.src(product, value);
+        (body.num_components(value) == 1).then_some((value, step))
+    });
+    match found {
+        Some((index, step)) => IndexSource { index, candidates: 0..=last / i64::from(step), step, ..plain },
+        None => plain,
+    }
+}
+
 /// An access to lower.
 struct IndirectAccess {
     inst: Inst,
@@ -240,7 +269,11 @@ impl IndirectAccess {
             VariableModes::UNIFORM => {
                 let last = i64::from(extents.num_uniforms.max(1)) - 1;
                 let last = if extents.num_uniforms == 0 { last.max(base + range(body, inst) - 1) } else { last };
-                let offset = inner_index.map(|index| IndexSource::plain(inner, index, -base..=last - base));
+                let variable = u32::try_from(base).ok().and_then(|slot| extents.variable(mode, slot));
+                let offset = inner_index.map(|index| match variable {
+                    Some((_, end, _)) => within_variable(body, inner, index, last.min(end.into()) - base),
+                    None => IndexSource::plain(inner, index, -base..=last - base),
+                });
                 IndirectAccess { inst, mode, outer: None, inner: offset }
             }
             VariableModes::MEM_UBO => {
@@ -334,6 +367,10 @@ impl IndirectAccess {
             Some((choice.source, b.constant(bits, &[value as u64])))
         };
         // The slot offset becomes part of the base; byte offsets have no base.
+        let inner = match &self.inner {
+            Some(choice) if !is_bytes => inner.map(|chosen| chosen * i64::from(choice.step)),
+            _ => inner,
+        };
         let offset = if is_bytes { inner } else { inner.map(|_| 0) };
         let chosen = [constant(b, &self.outer, outer), constant(b, &self.inner, offset)];
         let access = copy_access(b, self.inst, shape, |number, def| {

@@ -9,12 +9,14 @@
 //! `base` is the variable's `driver_location` plus the constant part of the array index; the offset source is the
 //! run-time part. Both count slots of four components. `range` and the `slots` and `location` of `io_semantics`
 //! describe the slots, from the base on, that an access may reach: one element if the index is constant, otherwise the
-//! rest of the variable. With a constant index beyond the variable, reads give zero and writes are dropped. The
+//! rest of the variable. With a constant index beyond its array, reads give zero and writes are dropped. The
 //! outermost index of a per-vertex variable becomes the vertex source of `load_per_vertex_input` and similar
 //! intrinsics. `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode
 //! (without a mode where no such barycentrics exist); ordinary loads of fragment inputs become `load_input`, because
 //! the interpolation of a register is part of its declaration. Variables are kept: they describe the meaning of the
 //! slots.
+//!
+//! An access to a 64-bit vector of more than two components becomes one for each of its two slots.
 //!
 //! Unused derefs are left to dead code elimination. Variables of types other than (arrays of) vectors are left alone.
 
@@ -58,6 +60,7 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
 }
 
 /// The slots of an access.
+#[derive(Clone)]
 struct Location {
     vertex: Option<Def>,
     /// Constant part of the offset, in slots from the start of the variable.
@@ -106,12 +109,15 @@ fn locate<'a>(
     }
     let all_slots = types.slots(ty);
     let mut slots = 0u32;
+    let mut is_beyond = false;
     let mut dynamic = ArrayVec::new();
     for &step in steps {
-        let TypeData::Array { element, .. } = *types.get(ty) else { return None };
+        let TypeData::Array { element, length, .. } = *types.get(ty) else { return None };
         let stride = types.slots(element).max(1);
         let index = body.src(step, 1);
         match body.constant_component(index, 0) {
+            // Beyond an inner array are other elements of the variable.
+            Some(constant) if constant >= u64::from(length) => is_beyond = true,
             Some(constant) => slots = slots.saturating_add((constant as u32).saturating_mul(stride)),
             None => dynamic.try_push((index, stride)).ok()?,
         }
@@ -121,7 +127,7 @@ fn locate<'a>(
     let location = u32::try_from(data.location).ok().filter(|&l| l < 128).unwrap_or(0);
     let inside = if slots < all_slots { slots } else { 0 };
     let range = match dynamic.is_empty() {
-        _ if slots >= all_slots => 0,
+        _ if is_beyond || slots >= all_slots => 0,
         true => types.slots(ty).max(1),
         false => all_slots - slots,
     };
@@ -192,13 +198,76 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, location: &Location) {
         body.remove_inst(inst);
         return;
     }
+    let stored = extra.first().copied().filter(|_| op == IntrinsicOp::StoreDeref);
+    let shape = stored.map_or(shape, |value| builder.body.shape(value));
+    let value = if shape.bit_size == 64 && shape.num_components > 2 {
+        access_halves(&mut builder, op, location, &extra, (stored, mask), offset, shape)
+    } else {
+        emit(&mut builder, op, location, &extra, (stored, mask), offset, shape)
+    };
+    if let (Some(old), Some(value)) = (body.inst_def(inst), value) {
+        body.replace_all_uses(old, value);
+    }
+    body.remove_inst(inst);
+}
+
+/// Emits the accesses to a 64-bit vector in two slots: the first two components are in one, the others in the next.
+fn access_halves(
+    builder: &mut Builder<'_>,
+    op: IntrinsicOp,
+    location: &Location,
+    extra: &[Def],
+    (value, mask): (Option<Def>, i32),
+    offset: Def,
+    shape: Shape,
+) -> Option<Def> {
+    let mut components: ArrayVec<Def, MAX_COMPONENTS> = ArrayVec::new();
+    for (slot, first, count) in [(0, 0u8, 2), (1, 2, shape.num_components - 2)] {
+        let half = Location {
+            slots: location.slots + slot,
+            range: (location.range - slot).max(1),
+            semantics: IoSemantics {
+                location: location.semantics.location.saturating_add(slot as u8).min(127),
+                num_slots: location.semantics.num_slots.saturating_sub(slot as u8).max(1),
+                ..location.semantics
+            },
+            ..location.clone()
+        };
+        let half = if location.dynamic.is_empty() { Location { range: 1, ..half } } else { half };
+        let shape = Shape::new(count, shape.bit_size);
+        let mask = mask >> first & ((1 << count) - 1);
+        let part = value.map(|value| {
+            let parts: ArrayVec<Def, MAX_COMPONENTS> =
+                (first..first + count).map(|c| builder.channel(value, c)).collect();
+            builder.vec_of(&parts)
+        });
+        if value.is_some() && mask == 0 {
+            continue;
+        }
+        if let Some(loaded) = emit(builder, op, &half, extra, (part, mask), offset, shape) {
+            components.extend((0..count).map(|c| builder.channel(loaded, c)));
+        }
+    }
+    (!components.is_empty()).then(|| builder.vec_of(&components))
+}
+
+/// Emits an access: a load, or a store of a value with a write mask.
+fn emit(
+    builder: &mut Builder<'_>,
+    op: IntrinsicOp,
+    location: &Location,
+    extra: &[Def],
+    (value, mask): (Option<Def>, i32),
+    offset: Def,
+    shape: Shape,
+) -> Option<Def> {
     let base = (IndexKind::Base, location.base.wrapping_add(location.slots as i32));
     let component = (IndexKind::Component, location.component);
     let semantics = (IndexKind::IoSemantics, location.semantics.to_i32());
     let range = (IndexKind::Range, location.range as i32);
     let ty = alu_type(location.scalar).to_i32();
     if op == IntrinsicOp::StoreDeref {
-        let Some(&value) = extra.first() else { return };
+        let value = value?;
         let indices = [base, component, semantics, range, (IndexKind::WriteMask, mask), (IndexKind::SrcType, ty)];
         match location.vertex {
             Some(vertex) => {
@@ -206,8 +275,7 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, location: &Location) {
             }
             None => builder.intrinsic(IntrinsicOp::StoreOutput, &[value, offset], &indices, None),
         };
-        body.remove_inst(inst);
-        return;
+        return None;
     }
     let dest_type = (IndexKind::DestType, ty);
     let interpolated = |builder: &mut Builder<'_>, barycentric: IntrinsicOp| {
@@ -219,10 +287,10 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, location: &Location) {
         builder.intrinsic_def(IntrinsicOp::LoadInterpolatedInput, &[weights, offset], &indices, shape)
     };
     let indices = [base, component, semantics, range, dest_type];
-    let value = match (op, location.is_input, location.vertex) {
-        (IntrinsicOp::InterpDerefAtCentroid, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricCentroid),
-        (IntrinsicOp::InterpDerefAtSample, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricAtSample),
-        (IntrinsicOp::InterpDerefAtOffset, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricAtOffset),
+    Some(match (op, location.is_input, location.vertex) {
+        (IntrinsicOp::InterpDerefAtCentroid, ..) => interpolated(builder, IntrinsicOp::LoadBarycentricCentroid),
+        (IntrinsicOp::InterpDerefAtSample, ..) => interpolated(builder, IntrinsicOp::LoadBarycentricAtSample),
+        (IntrinsicOp::InterpDerefAtOffset, ..) => interpolated(builder, IntrinsicOp::LoadBarycentricAtOffset),
         (_, true, Some(vertex)) => {
             builder.intrinsic_def(IntrinsicOp::LoadPerVertexInput, &[vertex, offset], &indices, shape)
         }
@@ -231,11 +299,7 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, location: &Location) {
             builder.intrinsic_def(IntrinsicOp::LoadPerVertexOutput, &[vertex, offset], &indices, shape)
         }
         (_, false, None) => builder.intrinsic_def(IntrinsicOp::LoadOutput, &[offset], &indices, shape),
-    };
-    if let Some(old) = body.inst_def(inst) {
-        body.replace_all_uses(old, value);
-    }
-    body.remove_inst(inst);
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::function::FunctionCompiler;
 use crate::body::{Body, DerefKind, InstData};
 use crate::entities::{Def, Inst, Type, User, Variable};
 use crate::run::error::RunError;
-use crate::run::layout::{BYTE_MODES, NULL};
+use crate::run::layout::{BYTE_MODES, NULL, is_opaque};
 use crate::run::ops::{Op, Value};
 use crate::run::plans::{CopyPlan, DerefStep};
 use crate::variable::VariableModes;
@@ -58,6 +58,9 @@ impl FunctionCompiler<'_, '_> {
             self.known_address(def, dest, allocation.address);
             return Ok(());
         }
+        if self.compile_unit(inst, ty, def, dest)? {
+            return Ok(());
+        }
         let parent = self.source(inst, 0)?;
         let parent_def = body.src(inst, 0);
         let parent_address = self.addresses.get(&parent_def).copied();
@@ -72,6 +75,8 @@ impl FunctionCompiler<'_, '_> {
                     return Err(self.malformed(inst, "the parent of an array deref has no elements"));
                 };
                 (step.bound, step.stride) = (bound, stride);
+                // A component of a column of a row-major matrix.
+                step.stride = self.component_distance(parent_def).unwrap_or(step.stride);
                 step.index = self.source(inst, 1)?;
             }
             DerefKind::PtrAsArray => {
@@ -110,6 +115,64 @@ impl FunctionCompiler<'_, '_> {
         Ok(())
     }
 
+    /// Compiles a deref of a sampler or image that is a part of a struct: its unit does not follow from an address of the
+    /// struct. Returns whether it is one.
+    fn compile_unit(&mut self, inst: Inst, ty: Type, def: Def, dest: Value) -> Result<bool, RunError> {
+        let (body, shader) = (self.body, self.compiler.shader);
+        let Some(variable) = self.root_variable(def).filter(|&variable| shader.variables.get(variable).is_some())
+        else {
+            return Ok(false);
+        };
+        let whole = shader.variables[variable].ty;
+        if !is_opaque(shader, ty) || is_opaque(shader, whole) {
+            return Ok(false);
+        }
+        let (mut path, mut indices) = (Vec::new(), Vec::new());
+        let mut at = inst;
+        while body.num_sources(at) > 0 {
+            match *body.inst(at) {
+                InstData::Deref { kind: DerefKind::Struct(field), .. } => path.push(Some(field)),
+                InstData::Deref { kind: DerefKind::Array, .. } => {
+                    path.push(None);
+                    indices.push(at);
+                }
+                _ => return Ok(false),
+            }
+            at = body.def_inst(body.src(at, 0));
+        }
+        path.reverse();
+        let Some(units) = self.compiler.program.layout.units(shader, whole, &path) else { return Ok(false) };
+        let first = shader.variables[variable].binding.wrapping_add(units.first);
+        let mut step = DerefStep {
+            dest,
+            parent: Value::default(),
+            index: Value::default(),
+            bound: u32::MAX,
+            stride: 0,
+            offset: first,
+        };
+        let mut steps = Vec::new();
+        for (&array, &stride) in indices.iter().rev().zip(&units.strides) {
+            match body.constant_component_of(body.src(array, 1)) {
+                Some(index) => step.offset = step.offset.wrapping_add((index as u32).wrapping_mul(stride)),
+                None => {
+                    let parent = if steps.is_empty() { Value::default() } else { dest };
+                    steps.push(DerefStep { parent, index: self.source(array, 1)?, stride, offset: 0, ..step });
+                }
+            }
+        }
+        match steps.first_mut() {
+            None => self.known_address(def, dest, step.offset),
+            Some(start) => start.offset = step.offset,
+        }
+        for step in steps {
+            let number = self.compiler.program.derefs.len() as u32;
+            self.compiler.program.derefs.push(step);
+            self.push(Op::Deref(number));
+        }
+        Ok(true)
+    }
+
     fn known_address(&mut self, def: Def, dest: Value, address: u32) {
         self.addresses.insert(def, address);
         self.compiler.program.constants.push((dest.vector, address));
@@ -120,15 +183,44 @@ impl FunctionCompiler<'_, '_> {
         let (dest, source) = (self.body.src(inst, 0), self.body.src(inst, 1));
         let shader = self.compiler.shader;
         let layout = &self.compiler.program.layout;
-        let ty = self.body.is_def_live(dest).then(|| self.body.deref_type(dest)).flatten();
-        let Some(ty) = ty else { return Err(self.malformed(inst, "a source must be a deref")) };
+        let type_of = |def: Def| self.body.is_def_live(def).then(|| self.body.deref_type(def)).flatten();
+        let (Some(ty), Some(source_type)) = (type_of(dest), type_of(source)) else {
+            return Err(self.malformed(inst, "a source must be a deref"));
+        };
+        let mut leaves = layout.leaves(shader, ty)?;
+        let mut source_leaves = layout.leaves(shader, source_type)?;
+        for (def, leaves) in [(dest, &mut leaves), (source, &mut source_leaves)] {
+            // A column, or one component of it.
+            if let ([leaf], Some(step)) = (&mut leaves[..], self.component_distance(def)) {
+                leaf.step = step;
+            }
+        }
         let dest = self.wildcards(inst, dest)?;
         let source = self.wildcards(inst, source)?;
         if dest.len() != source.len() {
             return Err(self.malformed(inst, "the paths have different numbers of wildcards"));
         }
         let loops = dest.iter().zip(&source).map(|(d, s)| (d.0.min(s.0), d.1, s.1)).collect();
-        CopyPlan::new(layout.leaves(shader, ty)?, loops)
+        CopyPlan::new(leaves, source_leaves, loops)
+    }
+
+    /// Bytes from one component to the next of the vector in a buffer that a deref points to, if they are not adjacent.
+    pub(super) fn component_distance(&self, deref: Def) -> Option<u32> {
+        let body = self.body;
+        let InstData::Deref { kind, modes, .. } = *body.inst(body.try_def_inst(deref)?) else { return None };
+        if !modes.intersects(BYTE_MODES) || !matches!(kind, DerefKind::Array | DerefKind::ArrayWildcard) {
+            return None;
+        }
+        let parent = body.src(body.def_inst(deref), 0);
+        let ty = body.is_def_live(parent).then(|| body.deref_type(parent)).flatten()?;
+        self.compiler.program.layout.component_distance(self.compiler.shader, ty)
+    }
+
+    /// Bytes from one element to the next of the array in a buffer that a deref points to.
+    pub(super) fn array_distance(&self, deref: Def) -> Option<u32> {
+        let InstData::Deref { modes, ty, .. } = *self.body.inst(self.body.try_def_inst(deref)?) else { return None };
+        let elements = self.compiler.program.layout.elements(self.compiler.shader, ty, modes);
+        elements.map(|(_, distance)| distance)
     }
 
     /// Number of elements and distance for each wildcard of a path, from the root to the leaf.
@@ -146,12 +238,13 @@ impl FunctionCompiler<'_, '_> {
             }
             let parent = body.src(at, 0);
             if kind == DerefKind::ArrayWildcard {
+                let by_component = self.component_distance(parent);
                 let ty = body.is_def_live(parent).then(|| body.deref_type(parent)).flatten();
                 let elements = ty.and_then(|ty| self.compiler.program.layout.elements(self.compiler.shader, ty, modes));
                 let Some(elements) = elements else {
                     return Err(self.malformed(inst, "the parent of a wildcard has no elements"));
                 };
-                found.push(elements);
+                found.push((elements.0, by_component.unwrap_or(elements.1)));
             }
             def = parent;
         }

@@ -205,14 +205,20 @@ impl FunctionCompiler<'_, '_> {
         match op {
             IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => extra = self.register(inst, 0)?,
             IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect => extra = self.register(inst, 1)?,
+            // In a buffer, the distance of components; otherwise, the distance from the variable to the copy that
+            // framebuffer fetches read.
             IntrinsicOp::LoadDeref => {
-                // The distance from the variable to the copy that framebuffer fetches read.
-                extra = self
-                    .root_variable(body.src(inst, 0))
-                    .and_then(|variable| self.compiler.program.layout.allocation(variable))
+                let pointer = body.src(inst, 0);
+                let layout = &self.compiler.program.layout;
+                let framebuffer = self
+                    .root_variable(pointer)
+                    .and_then(|variable| layout.allocation(variable))
                     .filter(|allocation| allocation.framebuffer != NULL)
-                    .map_or(0, |allocation| allocation.framebuffer - allocation.address);
+                    .map(|allocation| allocation.framebuffer - allocation.address);
+                extra = framebuffer.or_else(|| self.component_distance(pointer)).unwrap_or(0);
             }
+            IntrinsicOp::DerefBufferArrayLength => extra = self.array_distance(body.src(inst, 0)).unwrap_or(0),
+            IntrinsicOp::StoreDeref => extra = self.component_distance(body.src(inst, 0)).unwrap_or(0),
             IntrinsicOp::CopyDeref => {
                 let plan = self.copy_plan(inst)?;
                 extra = self.compiler.program.copy_plans.len() as u32;

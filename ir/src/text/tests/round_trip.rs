@@ -528,7 +528,7 @@ fn every_variable_property() {
         let array = shader.types.array(vec4, 3);
         let arrays = shader.types.array(array, 0);
         let strided = shader.types.intern(TypeData::Array { element: vec4, length: 3, stride: 32 });
-        let mat = shader.types.intern(TypeData::Matrix { scalar: ScalarType::Float, columns: 3, rows: 4 });
+        let mat = shader.types.matrix(ScalarType::Float, 3, 4);
         let image = TypeData::Image { dim: SamplerDim::Dim2D, array: true, result: ScalarType::Uint };
         let image = shader.types.intern(image);
         let fields = vec![
@@ -539,7 +539,7 @@ fn every_variable_property() {
         let fields = vec![Field { name: "in".to_string(), ty: inner, offset: 0 }];
         let block = shader.types.intern(TypeData::Struct { name: "Block".to_string(), fields, interface: true });
         let opaque = shader.types.intern(TypeData::Opaque("Thing".to_string()));
-        let dmat = shader.types.intern(TypeData::Matrix { scalar: ScalarType::Double, columns: 2, rows: 3 });
+        let dmat = shader.types.matrix(ScalarType::Double, 2, 3);
         let types = [vec2, vec4, array, arrays, strided, mat, image, inner, block, opaque, dmat];
         let mut number = 0u32;
         for &(mode, ..) in VariableModes::ALL {

@@ -125,6 +125,14 @@ pub(super) fn other_rules() {
 }
 
 pub(super) fn variable_rules() {
+    let mut shader = Shader::new(ShaderStage::Compute);
+    let layout =
+        |stride, row_major| TypeData::Matrix { scalar: ScalarType::Double, columns: 2, rows: 3, stride, row_major };
+    shader.types.intern(layout(24, false));
+    shader.types.intern(layout(16, true));
+    trips(&shader, &[]);
+    shader.types.intern(layout(16, false));
+    trips(&shader, &["type-stride"]);
     use VariableModes as M;
     let variable = |stage: ShaderStage, mode: M, change: &dyn Fn(&mut Shader, &mut VariableData)| {
         let mut shader = Shader::new(stage);

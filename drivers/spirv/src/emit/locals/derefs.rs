@@ -67,7 +67,7 @@ impl Emitter<'_> {
                     ty = element;
                     length
                 }
-                (DerefKind::Array, &TypeData::Matrix { scalar, columns, rows }) => {
+                (DerefKind::Array, &TypeData::Matrix { scalar, columns, rows, .. }) => {
                     component_of = Some((scalar, rows));
                     u32::from(columns)
                 }

@@ -51,7 +51,7 @@ impl Emitter<'_> {
                 TypeData::Vector { scalar, components } => {
                     scalar_of(scalar, components, class).map(|ty| self.module.value_type(ty))
                 }
-                TypeData::Matrix { scalar, columns, rows } => scalar_of(scalar, rows, class).map(|ty| {
+                TypeData::Matrix { scalar, columns, rows, .. } => scalar_of(scalar, rows, class).map(|ty| {
                     let column = self.module.value_type(ty);
                     self.module.array_type(column, columns.into(), None)
                 }),

@@ -229,7 +229,12 @@ impl Selector<'_> {
         };
         let chased = tgsi_registers::chase::chase_alu_src(body, compare, number, self.options.modifiers());
         if !matches!(chased.operand, tgsi_registers::chase::Operand::Ssa(_)) {
-            return None;
+            // The comparison itself would take a selection.
+            let source = body.src(compare, number);
+            let is_loaded = tgsi_registers::chase::load_reg_for_def(body, source).is_some();
+            if self.options.native_integers || self.options.has_comparisons || !is_loaded || !self.still_holds(source) {
+                return None;
+            }
         }
         let (mut value, swizzle) = self.alu_source(compare, number);
         value.negate ^= negate;
