@@ -76,7 +76,7 @@ impl Source {
 
     /// Reads the content. If a compiler is given, also checks the properties that it relies on.
     pub fn parse(&self, compiler: Option<&Compiler>) -> Reading {
-        self.reader.read(&self.bytes, &ReadRequest { limits: &self.limits, compiler })
+        self.reader.read(&self.bytes, &ReadRequest { limits: &self.limits, compiler, path: Some(&self.path) })
     }
 
     /// The TGSI shader, with warnings; or the errors, one of which is that the input is in another language.

@@ -111,6 +111,8 @@ pub struct ReadRequest<'a> {
     /// The compiler for the source; its target may read TGSI in another dialect. Without one, only the syntax is
     /// checked.
     pub compiler: Option<&'a Compiler>,
+    /// The path of the input, whose extension decides where the content is ambiguous.
+    pub path: Option<&'a Path>,
 }
 
 /// The result of a read.
