@@ -10,7 +10,13 @@ use tgsi_compiler::front_end::{FrontEnd, IR_TEXT, TGSI_TEXT, TGSI_TOKENS};
 use tgsi_compiler::{Code, Compiler, Driver, RunError, RunTargetFn, Runner, RunnerFn, Target};
 
 /// The front ends. The first one reads inputs that no other one recognises.
-static FRONT_ENDS: &[&dyn FrontEnd] = &[&TGSI_TEXT, &TGSI_TOKENS, &IR_TEXT];
+static FRONT_ENDS: &[&dyn FrontEnd] = &[
+    &TGSI_TEXT,
+    &TGSI_TOKENS,
+    &IR_TEXT,
+    #[cfg(feature = "glsl")]
+    &tgsi_glsl::GLSL,
+];
 
 /// Converts binary code to text; `None` for code of another driver.
 pub type Disassembler = fn(&Code) -> Option<Result<String, String>>;

@@ -1,0 +1,260 @@
+//! Variables of the language: their declaration by the first use, and declarations of the shader about them.
+
+use tgsi_ir::shader::ShaderStage;
+
+use super::qualifiers::{Qualifiers, StorageQualifier};
+use super::scopes::Entity;
+use super::storage::storage_name;
+use super::{Analyzer, SemanticError};
+use crate::ast;
+use crate::builtins::variables::{self, Found, Role};
+use crate::program::{ExprId, ExprKind, Storage, VariableId};
+use crate::symbol::Symbol;
+use crate::token::TokenRange;
+use crate::types::{TypeData, TypeId};
+use crate::version::NEVER;
+
+impl Analyzer<'_> {
+    /// A redeclaration of a variable of the language: its length, or qualifiers.
+    pub(super) fn redeclare_builtin(&mut self, found: &Qualifiers, ty: TypeId, declarator: &ast::Declarator) {
+        let name = self.spelling(declarator.name);
+        let known = match self.scopes.find(declarator.name) {
+            Some(&Entity::Variable(id)) => Some(id),
+            _ => self.builtin(declarator.name, declarator.tokens),
+        };
+        let Some(id) = known else {
+            self.report(SemanticError::ReservedName { name }, declarator.tokens);
+            return;
+        };
+        let variable = self.program.variable(id);
+        let Storage::Builtin(builtin) = variable.storage else { return };
+        if !builtin.is_redeclarable() {
+            self.report(SemanticError::Redeclared { name }, declarator.tokens);
+            return;
+        }
+        let storage = match found.storage {
+            StorageQualifier::Varying if self.program.stage == ShaderStage::Vertex => Some(StorageQualifier::Out),
+            StorageQualifier::Varying => Some(StorageQualifier::In),
+            StorageQualifier::In | StorageQualifier::Out => Some(found.storage),
+            _ => None,
+        };
+        let needed = match builtin.role(self.unit.version) {
+            Role::Output(_) => StorageQualifier::Out,
+            _ => StorageQualifier::In,
+        };
+        if storage != Some(needed) {
+            let qualifier = storage_name(found.storage).to_owned();
+            let error = match needed {
+                _ if qualifier.is_empty() => SemanticError::Redeclared { name },
+                StorageQualifier::Out => {
+                    SemanticError::QualifierNotAllowed { qualifier, place: "for an output of the language" }
+                }
+                _ => SemanticError::QualifierNotAllowed { qualifier, place: "for an input of the language" },
+            };
+            self.report(error, declarator.tokens);
+            return;
+        }
+        if let TypeData::Array { length: Some(length), .. } = self.program.types.get(ty) {
+            let limit = self.max_length(id);
+            if length > limit {
+                let what = "elements of a variable of the language";
+                self.report(SemanticError::Limit { what, limit: limit.into() }, declarator.tokens);
+                return;
+            }
+        }
+        let variable = self.program.variable(id);
+        let types = &self.program.types;
+        let agrees = match (types.get(variable.ty), types.get(ty)) {
+            (TypeData::Array { element, .. }, TypeData::Array { element: other, .. }) => element == other,
+            _ => variable.ty == ty,
+        };
+        if !agrees && !ty.is_error() {
+            let (found, expected) = (self.type_name(ty), self.type_name(variable.ty));
+            let error = SemanticError::WrongType { what: "the variable", found, expected, hint: None };
+            self.report(error, declarator.tokens);
+            return;
+        }
+        let is_coordinate = builtin.name() == "gl_FragCoord";
+        if (found.origin_upper_left || found.pixel_center_integer) && !is_coordinate {
+            let name = if found.origin_upper_left { "origin_upper_left" } else { "pixel_center_integer" };
+            let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
+            self.report(error, declarator.tokens);
+        }
+        let variable = self.program.variable(id);
+        if is_coordinate {
+            // Only the first declaration precedes all uses.
+            if self.coordinate_layout.is_none() && (variable.is_read || variable.is_written) {
+                self.report(SemanticError::UsedBefore { name: name.clone() }, declarator.tokens);
+            }
+            let layout = (found.origin_upper_left, found.pixel_center_integer);
+            if let Some(other) = self.coordinate_layout.replace(layout)
+                && other != layout
+            {
+                self.report(SemanticError::Redeclared { name: name.clone() }, declarator.tokens);
+            }
+        }
+        if found.depth_layout != 0 {
+            if builtin.name() == "gl_FragDepth" {
+                let variable = self.program.variable(id);
+                if variable.is_read || variable.is_written {
+                    self.report(SemanticError::UsedBefore { name }, declarator.tokens);
+                }
+                self.program.layout.depth = found.depth_layout;
+            } else {
+                let error = SemanticError::Layout { name: "depth_*".to_owned(), place: "except for `gl_FragDepth`" };
+                self.report(error, declarator.tokens);
+            }
+        }
+        self.program.layout.origin_upper_left |= found.origin_upper_left;
+        self.program.layout.pixel_center_integer |= found.pixel_center_integer;
+        let traits = found.traits;
+        let is_sized = !matches!(self.program.types.get(ty), TypeData::Array { length: None, .. });
+        if let Some(variable) = self.variable_mut(id) {
+            variable.traits.invariant |= traits.invariant;
+            variable.traits.centroid |= traits.centroid;
+            variable.traits.interpolation = traits.interpolation;
+            if is_sized && !ty.is_error() {
+                variable.ty = ty;
+            }
+        }
+    }
+
+    /// Adds qualifiers to declared names, or to the shader.
+    pub(super) fn requalify(&mut self, found: &Qualifiers, names: &[(Symbol, TokenRange)], tokens: TokenRange) {
+        self.program.layout.early_fragment_tests |= found.early_fragment_tests;
+        self.program.layout.origin_upper_left |= found.origin_upper_left;
+        self.program.layout.pixel_center_integer |= found.pixel_center_integer;
+        if !names.is_empty() && self.function.is_some() && found.traits.invariant {
+            let error =
+                SemanticError::QualifierNotAllowed { qualifier: "invariant".to_owned(), place: "in a function" };
+            self.report(error, tokens);
+            return;
+        }
+        for &(name, at) in names {
+            let id = match self.scopes.find(name) {
+                Some(&Entity::Variable(id)) => id,
+                Some(_) => {
+                    let name = self.spelling(name);
+                    self.report(SemanticError::NotAVariable { name }, at);
+                    continue;
+                }
+                None => match self.builtin(name, at) {
+                    Some(id) => id,
+                    None => {
+                        self.undeclared(name, at);
+                        continue;
+                    }
+                },
+            };
+            self.make_invariant(id, found, at);
+        }
+    }
+
+    fn make_invariant(&mut self, id: VariableId, found: &Qualifiers, tokens: TokenRange) {
+        let variable = self.program.variable(id);
+        if found.traits.invariant && (variable.is_read || variable.is_written) {
+            let name = self.spelling(variable.name);
+            self.report(SemanticError::UsedBefore { name }, tokens);
+            return;
+        }
+        let is_allowed = match variable.storage {
+            Storage::Output => true,
+            Storage::Input => self.program.stage != ShaderStage::Vertex && !self.version().is_at_least(NEVER, 300),
+            Storage::Builtin(builtin) => {
+                builtin.is_writable()
+                    || matches!(builtin.role(self.unit.version), Role::Input(_))
+                        && self.program.stage != ShaderStage::Vertex
+            }
+            _ => found.traits.precise && !found.traits.invariant,
+        };
+        if !is_allowed {
+            let error = SemanticError::QualifierNotAllowed {
+                qualifier: "invariant".to_owned(),
+                place: "for a variable that is not an output",
+            };
+            self.report_with(error, tokens, self.program.variable(id).tokens, "its declaration");
+            return;
+        }
+        if let Some(variable) = self.variable_mut(id) {
+            variable.traits.invariant |= found.traits.invariant;
+            variable.traits.precise |= found.traits.precise;
+            variable.traits.centroid |= found.traits.centroid;
+        }
+    }
+
+    /// The variable of the language with a name, if the version has it.
+    pub(super) fn builtin(&mut self, name: Symbol, tokens: TokenRange) -> Option<VariableId> {
+        let (version, stage) = (self.unit.version, self.unit.stage);
+        let spelling = self.spelling(name);
+        match variables::lookup(&spelling, version, self.unit.enabled, stage, &mut self.program.types, self.interner) {
+            Found::Unknown => None,
+            Found::Unavailable(since) => {
+                let (what, remedy) = (format!("`{spelling}`"), since.remedy(version));
+                Some(self.unavailable(
+                    name,
+                    SemanticError::NeedsVersion { what, version: version.to_string(), remedy },
+                    tokens,
+                ))
+            }
+            Found::Compatibility => {
+                let (what, version) = (format!("`{spelling}`"), version.to_string());
+                let remedy = "needs the compatibility profile: `#version 150 compatibility`".to_owned();
+                Some(self.unavailable(name, SemanticError::NeedsVersion { what, version, remedy }, tokens))
+            }
+            Found::Removed(since) => {
+                let (what, version) = (format!("`{spelling}`"), version.to_string());
+                let remedy = format!("version {since} removed it");
+                Some(self.unavailable(name, SemanticError::NeedsVersion { what, version, remedy }, tokens))
+            }
+            Found::OtherStage(stages) => {
+                let error = SemanticError::WrongStage { what: format!("`{spelling}`"), stages: stages.to_string() };
+                Some(self.unavailable(name, error, tokens))
+            }
+            Found::Variable { variable, ty, removed } => {
+                if let Some(removed) = removed {
+                    let version = format!("{}.{:02}", removed / 100, removed % 100);
+                    self.report(SemanticError::Deprecated { what: format!("`{spelling}`"), version }, tokens);
+                }
+                let id = self.add_variable(name, ty, Storage::Builtin(variable), TokenRange::default());
+                if let Role::Constant(values) = variable.role(version) {
+                    let bits = values.iter().map(|&value| u64::from(value as u32)).collect();
+                    let value = self.add_constant(crate::program::Constant { ty, bits });
+                    if let Some(variable) = self.variable_mut(id) {
+                        variable.value = Some(value);
+                    }
+                }
+                self.program.globals.push(id);
+                self.scopes.declare_builtin(name, Entity::Variable(id));
+                Some(id)
+            }
+        }
+    }
+
+    /// Declares a name of the language that the version lacks, so that the error is reported once.
+    fn unavailable(&mut self, name: Symbol, error: SemanticError, tokens: TokenRange) -> VariableId {
+        self.report(error, tokens);
+        let id = self.add_variable(name, TypeId::ERROR, Storage::Global, tokens);
+        self.scopes.declare_builtin(name, Entity::Variable(id));
+        id
+    }
+
+    /// Reads a variable: an expression of its value.
+    pub(super) fn read(&mut self, id: VariableId, tokens: TokenRange) -> ExprId {
+        let variable = self.program.variable(id);
+        let (ty, value) = (variable.ty, variable.value);
+        let is_constant = match variable.storage {
+            Storage::Const => true,
+            Storage::Builtin(_) => value.is_some(),
+            _ => false,
+        };
+        if matches!(self.program.types.get(ty), TypeData::Array { .. }) {
+            *self.whole_uses.entry(id).or_default() += 1;
+        }
+        self.reads.push((id, tokens));
+        let expr = self.add(ExprKind::Variable(id), ty, tokens, &[]);
+        if is_constant && let Some(expr) = self.program.arenas.expr.get_mut(expr.0 as usize) {
+            expr.constant = value;
+        }
+        expr
+    }
+}

@@ -1,0 +1,422 @@
+//! Semantic analysis: turns the syntax tree into a typed program.
+//!
+//! Declarations and statements are walked in the order of the source, with nesting bounded by the parser. Expressions
+//! are not walked as trees: the nodes of an expression are consecutive with operands first, so a loop types each node
+//! from its typed operands. An expression with an error has the error type, on which nothing more is reported. Syntax
+//! that a version lacks was reported by the parser; here it has its later meaning.
+
+mod calls;
+mod complete;
+mod constructors;
+mod conversions;
+mod declarations;
+mod error;
+mod expressions;
+mod finish;
+mod functions;
+mod language;
+mod operators;
+mod products;
+mod qualifiers;
+mod scopes;
+mod statements;
+mod storage;
+mod targets;
+#[cfg(test)]
+mod tests;
+mod type_specs;
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tgsi_diagnostics::{Diagnostic, Span};
+use tgsi_ir::shader::ShaderStage;
+
+use crate::ast::{self, Ast};
+use crate::builtins::functions::Overloads;
+use crate::extension::Extensions;
+use crate::findings::Findings;
+use crate::keyword::Keyword;
+use crate::program::{
+    Arenas, Constant, ConstantId, Expr, ExprId, ExprKind, ExprList, FunctionId, Layout, Program, Stmt, StmtId,
+    StmtKind, Storage, Traits, Variable, VariableId,
+};
+use crate::symbol::{Interner, Symbol};
+use crate::token::{TokenRange, Tokens};
+use crate::types::{TypeId, Types};
+use crate::version::{Since, Version};
+
+pub(crate) use complete::find_errors;
+pub(crate) use error::SemanticError;
+use qualifiers::Precisions;
+use scopes::{Entity, Scopes};
+
+/// Components of constants that are not counted: those of a matrix.
+const MAX_SMALL_CONSTANT: usize = 16;
+
+/// Components of all other constants: 128 MB.
+const MAX_COMPONENTS: u64 = 1 << 24;
+
+/// What semantic analysis knows of a unit besides its syntax tree.
+#[derive(Clone, Copy)]
+pub(crate) struct UnitInfo<'a> {
+    pub(crate) tokens: &'a Tokens,
+    pub(crate) version: Version,
+    /// Extensions enabled anywhere in the unit.
+    pub(crate) enabled: &'a Extensions,
+    pub(crate) stage: ShaderStage,
+    /// `#pragma STDGL invariant(all)`.
+    pub(crate) invariant_all: bool,
+    /// Registers that a variable may take.
+    pub(crate) max_registers: u32,
+}
+
+/// Analyses a unit. If there are errors, the program is incomplete.
+pub(crate) fn analyze(ast: &Ast, unit: UnitInfo<'_>, interner: &mut Interner, findings: &mut Findings) -> Program {
+    let program = Program {
+        stage: unit.stage,
+        version: unit.version,
+        types: Types::new(),
+        arenas: Arenas::default(),
+        lists: Vec::new(),
+        globals: Vec::new(),
+        initializers: Vec::new(),
+        main: None,
+        layout: Layout::default(),
+    };
+    let reported = findings.error_spans();
+    let mut analyzer = Analyzer {
+        ast,
+        unit,
+        interner,
+        findings,
+        program,
+        scopes: Scopes::new(!unit.version.is_es() && unit.version.number < 120),
+        typed: vec![ExprId(0); ast.exprs.len()],
+        overloads: FxHashMap::default(),
+        reads: Vec::new(),
+        whole_uses: FxHashMap::default(),
+        constants: FxHashMap::default(),
+        precisions: Precisions::new(unit.stage, unit.version),
+        function: None,
+        effects: Vec::new(),
+        definitions: FxHashMap::default(),
+        calls: FxHashMap::default(),
+        copies: FxHashMap::default(),
+        warned: FxHashSet::default(),
+        result_precisions: Vec::new(),
+        folded_components: 0,
+        copied_registers: 0,
+        coordinate_layout: None,
+        reported,
+        reported_functions: FxHashSet::default(),
+    };
+    // Node 0 has an error, so that unused entries of `typed` name a node.
+    analyzer.error_expr(TokenRange::default());
+    analyzer.scopes.push();
+    analyzer.scopes.push();
+    for item in &ast.items {
+        if analyzer.findings.is_full() {
+            break;
+        }
+        match *item {
+            ast::Item::Declaration(declaration) => {
+                let stmts = analyzer.declaration(declaration);
+                analyzer.program.initializers.extend(stmts);
+            }
+            ast::Item::Function { prototype, body, end } => analyzer.function(&prototype, body, end),
+        }
+    }
+    analyzer.finish();
+    analyzer.program
+}
+
+/// The function whose body is analysed.
+#[derive(Debug)]
+struct CurrentFunction {
+    id: FunctionId,
+    result: TypeId,
+    /// Whether a `return` with a value occurs.
+    returns: bool,
+    /// Open loops and switches, outermost first.
+    breakable: Vec<Breakable>,
+    /// Whether it writes something outside of it, or discards.
+    has_effects: bool,
+}
+
+/// A statement that `break` leaves.
+#[derive(Debug)]
+enum Breakable {
+    Loop,
+    Switch {
+        /// Type of the expression.
+        ty: TypeId,
+        /// Values of the labels so far.
+        labels: FxHashSet<u64>,
+        has_default: bool,
+    },
+}
+
+/// The state of the analysis of one unit.
+struct Analyzer<'a> {
+    ast: &'a Ast,
+    unit: UnitInfo<'a>,
+    interner: &'a mut Interner,
+    findings: &'a mut Findings,
+    program: Program,
+    scopes: Scopes,
+    /// By expression of the syntax tree: its typed expression.
+    typed: Vec<ExprId>,
+    /// Functions of the language that were looked up.
+    overloads: FxHashMap<Symbol, Rc<Overloads>>,
+    /// Variables that the current expression reads.
+    reads: Vec<(VariableId, TokenRange)>,
+    /// Arrays: uses other than by an index.
+    whole_uses: FxHashMap<VariableId, u32>,
+    /// Scalar constants by type and bits.
+    constants: FxHashMap<(TypeId, u64), ConstantId>,
+    precisions: Precisions,
+    function: Option<CurrentFunction>,
+    /// By function: whether a call has effects; `None` until its body was analysed.
+    effects: Vec<Option<bool>>,
+    /// Where each function was defined.
+    definitions: FxHashMap<FunctionId, TokenRange>,
+    /// By caller and function that it calls: the number of calls.
+    calls: FxHashMap<(FunctionId, FunctionId), u64>,
+    /// By function: the registers of the values that it copies.
+    copies: FxHashMap<FunctionId, u64>,
+    /// Variables that were warned about.
+    warned: FxHashSet<VariableId>,
+    /// By function: the precision of its result.
+    result_precisions: Vec<Option<Keyword>>,
+    /// Components of all folded constants with more than [`MAX_SMALL_CONSTANT`].
+    folded_components: u64,
+    /// Registers of all copied values that have more than some.
+    copied_registers: u64,
+    /// Declarations of `gl_FragCoord`: `origin_upper_left`, `pixel_center_integer`.
+    coordinate_layout: Option<(bool, bool)>,
+    /// Where earlier phases found errors.
+    reported: Vec<Span>,
+    /// Functions whose absence was reported.
+    reported_functions: FxHashSet<Symbol>,
+}
+
+impl Analyzer<'_> {
+    fn version(&self) -> Version {
+        self.unit.version
+    }
+
+    /// Whether the version or an enabled extension has a feature.
+    fn has(&self, since: &Since) -> bool {
+        since.holds(self.unit.version, self.unit.enabled)
+    }
+
+    /// Adds a finding at tokens, unless an earlier phase found an error there.
+    fn report(&mut self, error: SemanticError, tokens: TokenRange) -> Option<&mut Diagnostic> {
+        let Span { start, end } = self.unit.tokens.span(tokens);
+        if !self.reported.is_empty() && self.reported.iter().any(|other| other.start < end && start < other.end) {
+            return None;
+        }
+        self.findings.add_at(&error, tokens, self.unit.tokens, self.interner)
+    }
+
+    /// Adds a finding at tokens, with a note at other tokens. The default range, of things without a place in the text,
+    /// has no note.
+    fn report_with(&mut self, error: SemanticError, tokens: TokenRange, at: TokenRange, note: &str) {
+        let span = if at == TokenRange::default() { Span::default() } else { self.unit.tokens.span(at) };
+        if let Some(diagnostic) = self.report(error, tokens)
+            && span.end > span.start
+        {
+            diagnostic.note(span, tgsi_diagnostics::Focus::Whole, note);
+        }
+    }
+
+    /// Reports that the version lacks a feature, unless it has it. Returns whether it has it.
+    fn require(&mut self, since: &Since, what: impl Into<String>, tokens: TokenRange) -> bool {
+        if self.has(since) {
+            return true;
+        }
+        let version = self.version();
+        let remedy = since.remedy(version);
+        self.report(SemanticError::NeedsVersion { what: what.into(), version: version.to_string(), remedy }, tokens);
+        false
+    }
+
+    fn spelling(&self, symbol: Symbol) -> String {
+        self.interner.spelling(symbol).to_owned()
+    }
+
+    fn type_name(&self, ty: TypeId) -> String {
+        self.program.types.name(ty, self.interner)
+    }
+
+    fn ty(&self, expr: ExprId) -> TypeId {
+        self.program.expr(expr).ty
+    }
+
+    fn tokens_of(&self, expr: ExprId) -> TokenRange {
+        self.program.expr(expr).tokens
+    }
+
+    fn constant_of(&self, expr: ExprId) -> Option<&Constant> {
+        self.program.value(expr)
+    }
+
+    /// The value of a constant integer or unsigned expression.
+    fn integer_of(&self, expr: ExprId) -> Option<i64> {
+        let constant = self.constant_of(expr)?;
+        let bits = *constant.bits.first()?;
+        match constant.ty {
+            TypeId::INT => Some(i64::from(bits as u32 as i32)),
+            TypeId::UINT => Some(i64::from(bits as u32)),
+            _ => None,
+        }
+    }
+
+    fn add_expr(&mut self, expr: Expr) -> ExprId {
+        self.program.arenas.expr.push(expr);
+        ExprId(self.program.arenas.expr.len() as u32 - 1)
+    }
+
+    /// Adds an expression whose effects are those of its operands.
+    fn add(&mut self, kind: ExprKind, ty: TypeId, tokens: TokenRange, operands: &[ExprId]) -> ExprId {
+        let has_effects = operands.iter().any(|&operand| self.program.expr(operand).has_effects);
+        self.add_expr(Expr { kind, ty, constant: None, has_effects, tokens })
+    }
+
+    /// Adds an expression that may be constant.
+    fn add_folded(
+        &mut self,
+        kind: ExprKind,
+        ty: TypeId,
+        tokens: TokenRange,
+        operands: &[ExprId],
+        value: Option<Constant>,
+    ) -> ExprId {
+        let expr = self.add(kind, ty, tokens, operands);
+        if let Some(value) = value.filter(|value| self.spend_components(value.bits.len(), tokens)) {
+            let constant = self.add_constant(value);
+            if let Some(expr) = self.program.arenas.expr.get_mut(expr.0 as usize) {
+                expr.constant = Some(constant);
+            }
+        }
+        expr
+    }
+
+    /// Whether constants may have these further components. Each use of a part of a large constant is another constant.
+    fn spend_components(&mut self, count: usize, tokens: TokenRange) -> bool {
+        if count <= MAX_SMALL_CONSTANT || self.folded_components > MAX_COMPONENTS {
+            return count <= MAX_SMALL_CONSTANT;
+        }
+        self.folded_components += count as u64;
+        let fits = self.folded_components <= MAX_COMPONENTS;
+        if !fits {
+            let what = "components of constant expressions";
+            self.report(SemanticError::Limit { what, limit: MAX_COMPONENTS }, tokens);
+        }
+        fits
+    }
+
+    /// Gives an expression the value of an operand, if that has one.
+    fn set_constant_of(&mut self, expr: ExprId, operand: ExprId) {
+        let constant = self.program.expr(operand).constant;
+        if let Some(expr) = self.program.arenas.expr.get_mut(expr.0 as usize) {
+            expr.constant = constant;
+        }
+    }
+
+    /// Adds a constant expression.
+    fn add_value(&mut self, value: Constant, tokens: TokenRange) -> ExprId {
+        let ty = value.ty;
+        let constant = Some(self.add_constant(value));
+        self.add_expr(Expr { kind: ExprKind::Constant, ty, constant, has_effects: false, tokens })
+    }
+
+    fn add_constant(&mut self, value: Constant) -> ConstantId {
+        let scalar = match value.bits.as_slice() {
+            &[bits] => Some((value.ty, bits)),
+            _ => None,
+        };
+        if let Some(&constant) = scalar.as_ref().and_then(|key| self.constants.get(key)) {
+            return constant;
+        }
+        self.program.arenas.constant.push(value);
+        let id = ConstantId(self.program.arenas.constant.len() as u32 - 1);
+        if let Some(key) = scalar {
+            self.constants.insert(key, id);
+        }
+        id
+    }
+
+    /// Adds an expression with an error that was reported.
+    fn error_expr(&mut self, tokens: TokenRange) -> ExprId {
+        self.add(ExprKind::Error, TypeId::ERROR, tokens, &[])
+    }
+
+    fn add_list(&mut self, exprs: &[ExprId]) -> ExprList {
+        let start = self.program.lists.len() as u32;
+        self.program.lists.extend_from_slice(exprs);
+        ExprList { start, len: exprs.len() as u32 }
+    }
+
+    fn add_stmt(&mut self, kind: StmtKind, tokens: TokenRange) -> StmtId {
+        self.program.arenas.stmt.push(Stmt { kind, tokens });
+        StmtId(self.program.arenas.stmt.len() as u32 - 1)
+    }
+
+    fn add_variable(&mut self, name: Symbol, ty: TypeId, storage: Storage, tokens: TokenRange) -> VariableId {
+        let variable = Variable {
+            name,
+            ty,
+            storage,
+            traits: Traits::default(),
+            value: None,
+            tokens,
+            max_index: None,
+            is_indexed: false,
+            is_read: false,
+            is_written: false,
+        };
+        self.program.arenas.variable.push(variable);
+        VariableId(self.program.arenas.variable.len() as u32 - 1)
+    }
+
+    fn variable_mut(&mut self, id: VariableId) -> Option<&mut Variable> {
+        self.program.arenas.variable.get_mut(id.0 as usize)
+    }
+
+    /// Declares a name in the innermost scope. Names that are declared there already are an error.
+    fn declare(&mut self, name: Symbol, entity: Entity, tokens: TokenRange) {
+        self.check_name(name, tokens);
+        let is_reported = |other: &Entity| match other {
+            Entity::Variable(id) => self.program.variable(*id).ty.is_error(),
+            Entity::Type(ty) => ty.is_error(),
+            Entity::Functions(_) => false,
+        };
+        if let Some(other) = self.scopes.find_here(name, &entity).filter(|other| !is_reported(other)) {
+            let at = match other {
+                Entity::Variable(id) => Some(self.program.variable(*id).tokens),
+                Entity::Functions(ids) => ids.first().map(|&id| self.program.function(id).tokens),
+                Entity::Type(ty) => match self.program.types.get(*ty) {
+                    crate::types::TypeData::Struct(id) => self.program.types.struct_type(id).map(|data| data.tokens),
+                    _ => None,
+                },
+            };
+            let error = SemanticError::Redeclared { name: self.spelling(name) };
+            self.report_with(error, tokens, at.unwrap_or(tokens), "the first declaration");
+        }
+        self.scopes.declare(name, entity);
+    }
+
+    /// Checks that a name may be declared.
+    fn check_name(&mut self, name: Symbol, tokens: TokenRange) {
+        let spelling = self.interner.spelling(name);
+        if spelling.starts_with("gl_") {
+            let name = spelling.to_owned();
+            self.report(SemanticError::ReservedName { name }, tokens);
+        } else if spelling.contains("__") {
+            let name = spelling.to_owned();
+            self.report(SemanticError::ReservedUnderscores { name }, tokens);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Storage of variables by their qualifiers, and the types and layouts that each storage allows.
+
+use tgsi_ir::shader::ShaderStage;
+
+use super::qualifiers::{Qualifiers, StorageQualifier};
+use super::{Analyzer, SemanticError};
+use crate::extension::Extension;
+use crate::keyword::Keyword;
+use crate::program::{Interpolation, Storage};
+use crate::token::TokenRange;
+use crate::types::{Scalar, TypeData, TypeId};
+use crate::version::{NEVER, Since};
+
+/// Versions of `layout(location = ...)` for vertex inputs and fragment outputs.
+const ATTRIBUTE_LOCATIONS: Since = Since::new(330, 300).or(&[
+    Extension::ARBExplicitAttribLocation,
+    Extension::ARBSeparateShaderObjects,
+    Extension::EXTSeparateShaderObjects,
+]);
+
+/// Versions of `layout(location = ...)` between stages.
+const VARYING_LOCATIONS: Since =
+    Since::new(410, 310).or(&[Extension::ARBSeparateShaderObjects, Extension::EXTSeparateShaderObjects]);
+
+/// Versions of `layout(location = ...)` for uniforms.
+const UNIFORM_LOCATIONS: Since = Since::new(430, 310).or(&[Extension::ARBExplicitUniformLocation]);
+
+/// Versions with vertex inputs of doubles.
+const DOUBLE_INPUTS: Since = Since::new(410, NEVER).or(&[Extension::ARBVertexAttrib64bit]);
+
+/// Versions with inputs of integers.
+const INTEGER_INPUTS: Since = Since::new(130, 300).or(&[Extension::EXTGpuShader4]);
+
+impl Analyzer<'_> {
+    /// The storage of a variable by its qualifiers.
+    pub(super) fn storage_of(&mut self, found: &Qualifiers, is_global: bool, tokens: TokenRange) -> Storage {
+        let at_entry = self.program.stage == ShaderStage::Vertex;
+        let storage = match found.storage {
+            StorageQualifier::None if is_global => Storage::Global,
+            StorageQualifier::None => Storage::Local,
+            StorageQualifier::Const => Storage::Const,
+            StorageQualifier::Uniform => Storage::Uniform,
+            StorageQualifier::Attribute | StorageQualifier::In => Storage::Input,
+            StorageQualifier::Out => Storage::Output,
+            StorageQualifier::Varying if at_entry => Storage::Output,
+            StorageQualifier::Varying => Storage::Input,
+            StorageQualifier::InOut => Storage::Global,
+            StorageQualifier::Buffer | StorageQualifier::Shared => {
+                let qualifier = if found.storage == StorageQualifier::Buffer { "buffer" } else { "shared" };
+                let error = SemanticError::QualifierNotAllowed {
+                    qualifier: qualifier.to_owned(),
+                    place: "for a variable of this stage",
+                };
+                self.report(error, found.storage_tokens);
+                Storage::Global
+            }
+        };
+        if !is_global && !matches!(storage, Storage::Local | Storage::Const) {
+            let error = SemanticError::QualifierNotAllowed {
+                qualifier: storage_name(found.storage).to_owned(),
+                place: "in a function",
+            };
+            self.report(error, found.storage_tokens);
+            return Storage::Local;
+        }
+        self.check_interpolation(found, storage, tokens);
+        let has_invariant_inputs = !(at_entry || self.version().is_at_least(NEVER, 300));
+        if found.traits.invariant && storage != Storage::Output && !(storage == Storage::Input && has_invariant_inputs)
+        {
+            let error = SemanticError::QualifierNotAllowed {
+                qualifier: "invariant".to_owned(),
+                place: "for a variable that is not an output",
+            };
+            self.report(error, tokens);
+        }
+        self.check_location(found, storage, tokens);
+        if found.origin_upper_left || found.pixel_center_integer {
+            let name = if found.origin_upper_left { "origin_upper_left" } else { "pixel_center_integer" };
+            let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
+            self.report(error, tokens);
+        }
+        if found.depth_layout != 0 {
+            let error = SemanticError::Layout { name: "depth_*".to_owned(), place: "except for `gl_FragDepth`" };
+            self.report(error, tokens);
+        }
+        storage
+    }
+
+    /// Checks qualifiers of the interpolation between stages.
+    fn check_interpolation(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
+        let stage = self.program.stage;
+        let place = match storage {
+            Storage::Input if stage == ShaderStage::Vertex => Some("for a vertex input"),
+            Storage::Output if stage == ShaderStage::Fragment => Some("for a fragment output"),
+            Storage::Input | Storage::Output => None,
+            _ => Some("for a variable that is not an input or output"),
+        };
+        let is_old = found.storage == StorageQualifier::Varying
+            && self.version().number >= 130
+            && !self.unit.enabled.contains(Extension::EXTGpuShader4);
+        let of_interpolation = if is_old { Some("with `varying`") } else { place };
+        let all = [
+            (found.interpolation, of_interpolation),
+            (found.traits.centroid.then_some(Keyword::Centroid), place),
+            (found.traits.sample.then_some(Keyword::Sample), place),
+        ];
+        for (keyword, place) in all {
+            if let (Some(keyword), Some(place)) = (keyword, place) {
+                let qualifier = keyword.name().to_owned();
+                self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
+                return;
+            }
+        }
+    }
+
+    /// Checks the explicit location of a variable.
+    fn check_location(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
+        let stage = self.program.stage;
+        if found.traits.index.is_some() && (found.traits.location.is_none() || storage != Storage::Output) {
+            let place = "without `location`, or except for an output of fragment shaders";
+            self.report(SemanticError::Layout { name: "index".to_owned(), place }, tokens);
+        }
+        if found.traits.location.is_none() {
+            return;
+        }
+        let (since, what) = match storage {
+            Storage::Input if stage == ShaderStage::Vertex => (&ATTRIBUTE_LOCATIONS, "the location of a vertex input"),
+            Storage::Output if stage == ShaderStage::Fragment => {
+                (&ATTRIBUTE_LOCATIONS, "the location of a fragment output")
+            }
+            Storage::Input | Storage::Output => (&VARYING_LOCATIONS, "a location between stages"),
+            Storage::Uniform => (&UNIFORM_LOCATIONS, "the location of a uniform"),
+            _ => {
+                let place = "for a variable that is not an input, output or uniform";
+                self.report(SemanticError::Layout { name: "location".to_owned(), place }, tokens);
+                return;
+            }
+        };
+        let is_old = matches!(found.storage, StorageQualifier::Attribute | StorageQualifier::Varying);
+        if is_old && self.version().number < 330 {
+            let place = "with `attribute` and `varying`";
+            self.report(SemanticError::Layout { name: "location".to_owned(), place }, tokens);
+            return;
+        }
+        self.require(since, what, tokens);
+    }
+
+    /// Checks the type of a variable against its storage.
+    pub(super) fn checked_type(
+        &mut self,
+        ty: TypeId,
+        storage: Storage,
+        found: &Qualifiers,
+        tokens: TokenRange,
+    ) -> TypeId {
+        if ty.is_error() {
+            return ty;
+        }
+        let types = &self.program.types;
+        let summary = types.summary(ty);
+        let name = || types.name(ty, self.interner);
+        let allowed = |what: &'static str, hint: Option<&'static str>| {
+            let error = SemanticError::TypeNotAllowed { what, ty: name(), hint };
+            Some(error)
+        };
+        let inner = types.without_arrays(ty);
+        let is_struct = matches!(types.get(inner), TypeData::Struct(_));
+        let scalar = types.scalar(inner);
+        let version = self.unit.version;
+        let error = if types.get(inner) == TypeData::Void {
+            allowed("a variable", None)
+        } else if summary.has_opaque && storage != Storage::Uniform {
+            allowed("a variable that is not a uniform", Some("declare samplers as `uniform`, or as parameters"))
+        } else if summary.registers > self.unit.max_registers {
+            Some(SemanticError::Limit { what: "registers of a variable", limit: self.unit.max_registers.into() })
+        } else if matches!(storage, Storage::Input | Storage::Output) {
+            let attribute = storage == Storage::Input && self.program.stage == ShaderStage::Vertex;
+            let old = matches!(found.storage, StorageQualifier::Attribute | StorageQualifier::Varying);
+            let is_color = storage == Storage::Output && self.program.stage == ShaderStage::Fragment;
+            match scalar {
+                _ if is_struct && attribute => allowed("a vertex attribute", None),
+                _ if is_struct && is_color => allowed("an output of fragment shaders", None),
+                _ if is_struct && !version.is_at_least(150, 300) => {
+                    allowed("an input or output", Some("structs pass between stages from #version 150 on"))
+                }
+                Some(Scalar::Bool) => allowed("an input or output", None),
+                Some(Scalar::Int | Scalar::Uint)
+                    if old && attribute && version.number < 120 && !self.has(&INTEGER_INPUTS) =>
+                {
+                    allowed("a vertex attribute", Some("integers are inputs from #version 130 on"))
+                }
+                Some(Scalar::Int | Scalar::Uint) if old && !attribute && !self.has(&INTEGER_INPUTS) => {
+                    allowed("a varying", Some("integers pass between stages from #version 130 on"))
+                }
+                _ if summary.has_flat
+                    && self.program.stage == ShaderStage::Fragment
+                    && storage == Storage::Input
+                    && found.traits.interpolation != Interpolation::Flat =>
+                {
+                    allowed("an interpolated input", Some("write `flat` before it"))
+                }
+                Some(Scalar::Double) if is_color => allowed("an output of fragment shaders", None),
+                Some(Scalar::Double) if attribute && !self.has(&DOUBLE_INPUTS) => {
+                    allowed("a vertex attribute", Some("doubles are inputs from #version 410 on"))
+                }
+                _ if attribute && summary.has_array && (version.is_es() || version.number < 150) => {
+                    allowed("a vertex attribute", Some("declare the elements one by one"))
+                }
+                _ => None,
+            }
+        } else {
+            None
+        };
+        let warns_about_integers = error.is_none()
+            && found.storage == StorageQualifier::Attribute
+            && scalar.is_some_and(Scalar::is_integer)
+            && !self.has(&INTEGER_INPUTS);
+        match error {
+            Some(error) => {
+                self.report(error, tokens);
+                TypeId::ERROR
+            }
+            None => {
+                if warns_about_integers {
+                    let version = version.to_string();
+                    self.report(SemanticError::Lenient { what: "an integer attribute", version }, tokens);
+                }
+                if matches!(self.program.types.get(ty), TypeData::Array { length: None, .. })
+                    && (version.is_es() || self.function.is_some() && storage == Storage::Const)
+                {
+                    self.report(SemanticError::Unsized { what: "this variable" }, tokens);
+                    return TypeId::ERROR;
+                }
+                ty
+            }
+        }
+    }
+}
+
+/// The word of a storage qualifier.
+pub(super) fn storage_name(storage: StorageQualifier) -> &'static str {
+    match storage {
+        StorageQualifier::None => "",
+        StorageQualifier::Const => "const",
+        StorageQualifier::Uniform => "uniform",
+        StorageQualifier::Attribute => "attribute",
+        StorageQualifier::Varying => "varying",
+        StorageQualifier::In => "in",
+        StorageQualifier::Out => "out",
+        StorageQualifier::InOut => "inout",
+        StorageQualifier::Buffer => "buffer",
+        StorageQualifier::Shared => "shared",
+    }
+}

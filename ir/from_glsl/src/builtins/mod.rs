@@ -1,0 +1,5 @@
+//! Functions and variables of the language: tables of rows, and their lookup by name.
+
+pub(crate) mod functions;
+pub(crate) mod stages;
+pub(crate) mod variables;

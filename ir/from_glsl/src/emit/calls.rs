@@ -1,0 +1,250 @@
+//! Calls of functions of the shader and of the language.
+
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::{InstData, Shape};
+use tgsi_ir::entities::{Def, Variable as IrVariable};
+use tgsi_ir::intrinsics::IntrinsicOp;
+
+use super::places::{Place, Value};
+use super::{EmitError, Emitter, bit_size};
+use crate::builtins::functions::{BuiltinOp, Detail};
+use crate::compute::{self, Operand};
+use crate::program::{Direction, Expr, ExprId, ExprKind, ExprList, FunctionId, VariableId};
+use crate::types::{Scalar, TypeId};
+
+/// A step from a uniform to a sampler in it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum SamplerStep {
+    /// A field of a struct.
+    Field(u32, TypeId),
+    /// An element of an array.
+    Element(u32, TypeId),
+    /// An element at an index that the caller stores in this variable.
+    Index(IrVariable, TypeId),
+}
+
+/// The samplers that an argument names.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct SamplerArgument {
+    /// A uniform.
+    pub(super) uniform: VariableId,
+    /// The steps from it.
+    pub(super) steps: Vec<SamplerStep>,
+}
+
+/// An argument that was evaluated.
+enum Argument {
+    Value(Value),
+    /// A target, and its value for `inout`.
+    Target(Place, Option<Value>),
+    Samplers,
+}
+
+impl Emitter<'_, '_, '_> {
+    /// A call of a function of the shader.
+    pub(super) fn call(&mut self, id: FunctionId, list: ExprList, expr: &Expr) -> Result<Value, EmitError> {
+        let program = self.context.program;
+        let callee = program.function(id);
+        let operands = program.list(list);
+        let mut samplers = Vec::new();
+        let mut arguments = Vec::with_capacity(operands.len());
+        for (number, (&operand, parameter)) in operands.iter().zip(&callee.parameters).enumerate() {
+            if program.types.summary(parameter.ty).has_opaque {
+                samplers.push(self.sampler_argument(operand)?);
+                arguments.push(Argument::Samplers);
+                continue;
+            }
+            if parameter.direction.writes() {
+                let place = self.place(operand)?;
+                let value = parameter.direction.reads().then(|| self.load_place(place));
+                let from = program.expr(operand).ty;
+                let value = value.map(|value| self.converted(value, from, parameter.ty));
+                arguments.push(Argument::Target(place, value));
+                continue;
+            }
+            let value = self.value(operand)?;
+            // A later argument may change memory.
+            let rest = operands.get(number + 1..).unwrap_or_default();
+            let changes = rest.iter().any(|&other| program.expr(other).has_effects);
+            arguments.push(Argument::Value(if changes { self.detached(value) } else { self.loaded(value) }));
+        }
+        let (target, result) = self.context.function(id, samplers, expr.tokens)?;
+        for (argument, parameter) in arguments.iter().zip(&callee.parameters) {
+            let Some(variable) = parameter.variable else { continue };
+            let value = match argument {
+                Argument::Value(value) | Argument::Target(_, Some(value)) => value.clone(),
+                Argument::Target(_, None) | Argument::Samplers => continue,
+            };
+            if let Value::Memory(deref, ty) = self.variable(variable, parameter.ty) {
+                self.store(Place { deref, ty, lanes: None }, value);
+            }
+        }
+        self.b.build(InstData::Call { callee: target, indirect: false }, &[], None);
+        let result = match result {
+            Some(result) => {
+                let deref = self.deref_temporary(result, callee.result);
+                // The next call of the function overwrites it.
+                self.detached(Value::Memory(deref, callee.result))
+            }
+            None => Value::None,
+        };
+        for ((argument, parameter), &operand) in arguments.iter().zip(&callee.parameters).zip(operands) {
+            let (Argument::Target(place, _), Some(variable)) = (argument, parameter.variable) else { continue };
+            let value = self.variable(variable, parameter.ty);
+            let value = self.converted(value, parameter.ty, program.expr(operand).ty);
+            self.store(*place, value);
+        }
+        Ok(result)
+    }
+
+    /// A value with its components converted to the scalar of another type.
+    fn converted(&mut self, value: Value, from: TypeId, to: TypeId) -> Value {
+        let types = &self.context.program.types;
+        let (Some(a), Some(b)) = (types.scalar(from), types.scalar(to)) else { return value };
+        if a == b {
+            return self.loaded(value);
+        }
+        let operand = self.operand(value);
+        Value::Operand(compute::operators::convert(&mut self.b, a, b, &operand))
+    }
+
+    /// The samplers of an argument. Indices that are not constant are stored for the callee.
+    fn sampler_argument(&mut self, expr: ExprId) -> Result<SamplerArgument, EmitError> {
+        let program = self.context.program;
+        let mut steps = Vec::new();
+        let mut current = expr;
+        loop {
+            let node = *program.expr(current);
+            match node.kind {
+                ExprKind::Field(base, field) => {
+                    steps.push(SamplerStep::Field(field, node.ty));
+                    current = base;
+                }
+                ExprKind::Index(base, number) => {
+                    let constant = program.value(number).and_then(|value| value.bits.first().copied());
+                    steps.push(match constant {
+                        Some(number) => SamplerStep::Element(number as u32, node.ty),
+                        None => {
+                            let number = self.vector_of(number)?;
+                            let ty = self.context.ir_type(TypeId::INT);
+                            let variable = self.context.temporary("sampler_index", ty);
+                            self.store_temporary(variable, TypeId::INT, number);
+                            SamplerStep::Index(variable, node.ty)
+                        }
+                    });
+                    current = base;
+                }
+                ExprKind::Variable(variable) => {
+                    steps.reverse();
+                    let outer = self.samplers.iter().find(|(parameter, _)| *parameter == variable);
+                    let mut argument = match outer {
+                        Some((_, argument)) => argument.clone(),
+                        None => SamplerArgument { uniform: variable, steps: Vec::new() },
+                    };
+                    argument.steps.extend(steps);
+                    return Ok(argument);
+                }
+                // Semantic analysis reports other expressions of sampler types.
+                _ => return Ok(SamplerArgument { uniform: VariableId(0), steps: Vec::new() }),
+            }
+        }
+    }
+
+    /// The memory of samplers.
+    pub(super) fn sampler_memory(&mut self, argument: &SamplerArgument) -> Value {
+        let ty = self.context.program.variable(argument.uniform).ty;
+        let mut value = self.variable(argument.uniform, ty);
+        for &step in &argument.steps {
+            let Value::Memory(deref, _) = value else { break };
+            value = match step {
+                SamplerStep::Field(field, ty) => Value::Memory(self.field_deref(deref, field, ty), ty),
+                SamplerStep::Element(number, ty) => {
+                    let number = super::index(&mut self.b, number);
+                    Value::Memory(self.element_deref(deref, number, ty), ty)
+                }
+                SamplerStep::Index(variable, ty) => {
+                    let number = self.deref_temporary(variable, TypeId::INT);
+                    let number = self.load(number, TypeId::INT);
+                    let number = self.scalar(Value::Operand(number));
+                    Value::Memory(self.element_deref(deref, number, ty), ty)
+                }
+            };
+        }
+        value
+    }
+
+    /// A call of a function of the language.
+    pub(super) fn builtin(&mut self, op: BuiltinOp, list: ExprList, expr: &Expr) -> Result<Value, EmitError> {
+        let program = self.context.program;
+        let operands = program.list(list);
+        let vector = |def: Def| Value::Operand(Operand::Vector(def));
+        match op {
+            BuiltinOp::Texture(texture) => return self.texture(texture, operands, expr),
+            BuiltinOp::DFdx(detail) | BuiltinOp::DFdy(detail) => {
+                let along_x = matches!(op, BuiltinOp::DFdx(_));
+                let Some(&operand) = operands.first() else { return Ok(Value::None) };
+                let value = self.vector_of(operand)?;
+                return Ok(vector(self.derivative(along_x, detail, value)));
+            }
+            BuiltinOp::Fwidth(detail) => {
+                let Some(&operand) = operands.first() else { return Ok(Value::None) };
+                let value = self.vector_of(operand)?;
+                let derivatives = [true, false].map(|along_x| {
+                    let derivative = self.derivative(along_x, detail, value);
+                    self.b.alu(AluOp::Fabs, &[derivative])
+                });
+                return Ok(vector(self.b.alu(AluOp::Fadd, &derivatives)));
+            }
+            BuiltinOp::Noise => {
+                let count = program.types.as_vector(expr.ty).map_or(1, |(_, count)| count);
+                for &operand in operands {
+                    self.value(operand)?;
+                }
+                let zeros = [0; 4];
+                return Ok(vector(self.b.constant(32, zeros.get(..usize::from(count)).unwrap_or(&zeros))));
+            }
+            _ => {}
+        }
+        // Targets of results besides the value, in the order of the parameters.
+        let directions = directions(op);
+        let mut values = Vec::with_capacity(operands.len());
+        let mut targets: Vec<Place> = Vec::new();
+        for (number, &operand) in operands.iter().enumerate() {
+            if directions.get(number) == Some(&Direction::Out) {
+                targets.push(self.place(operand)?);
+            } else {
+                let scalar = program.types.scalar(program.expr(operand).ty).unwrap_or(Scalar::Float);
+                values.push(compute::functions::Argument { scalar, operand: self.operand_of(operand)? });
+            }
+        }
+        let Some(results) = compute::functions::builtin(&mut self.b, op, &values) else { return Ok(Value::None) };
+        for (&place, result) in targets.iter().zip(results.outputs) {
+            self.store(place, Value::Operand(result));
+        }
+        Ok(results.value.map_or(Value::None, Value::Operand))
+    }
+
+    fn derivative(&mut self, along_x: bool, detail: Detail, value: Def) -> Def {
+        let op = match (along_x, detail) {
+            (true, Detail::Any) => IntrinsicOp::Ddx,
+            (true, Detail::Fine) => IntrinsicOp::DdxFine,
+            (true, Detail::Coarse) => IntrinsicOp::DdxCoarse,
+            (false, Detail::Any) => IntrinsicOp::Ddy,
+            (false, Detail::Fine) => IntrinsicOp::DdyFine,
+            (false, Detail::Coarse) => IntrinsicOp::DdyCoarse,
+        };
+        let shape = Shape::new(self.b.body.num_components(value), bit_size(Scalar::Float));
+        self.b.intrinsic_def(op, &[value], &[], shape)
+    }
+}
+
+/// The directions of the parameters of a function with results besides its value; empty for other functions.
+fn directions(op: BuiltinOp) -> &'static [Direction] {
+    use Direction::{In, Out};
+    match op {
+        BuiltinOp::Modf | BuiltinOp::Frexp => &[In, Out],
+        BuiltinOp::UaddCarry | BuiltinOp::UsubBorrow => &[In, In, Out],
+        BuiltinOp::MulExtended => &[In, In, Out, Out],
+        _ => &[],
+    }
+}

@@ -1,0 +1,415 @@
+//! Values of expressions.
+
+use arrayvec::ArrayVec;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::entities::{Def, Variable as IrVariable};
+use tgsi_ir::intrinsics::IntrinsicOp;
+
+use super::places::{Place, Value, swizzle};
+use super::{EmitError, Emitter, bit_size, index};
+use crate::ast::BinaryOp;
+use crate::compute::constructors::Shape;
+use crate::compute::{self, Operand};
+use crate::program::{Constant, ConstantId, Expr, ExprId, ExprKind, ExprList};
+use crate::types::{Scalar, TypeData, TypeId};
+
+impl Emitter<'_, '_, '_> {
+    /// The value of an expression; that of a variable stays in memory.
+    pub(super) fn value(&mut self, root: ExprId) -> Result<Value, EmitError> {
+        // Down the first operands to a leaf, then up.
+        let mut path: Vec<ExprId> = Vec::new();
+        let mut current = root;
+        let mut value = loop {
+            let expr = *self.context.program.expr(current);
+            if let Some(constant) = expr.constant
+                && !expr.has_effects
+            {
+                break self.constant(constant);
+            }
+            match first_operand(&expr) {
+                Some(operand) => {
+                    path.push(current);
+                    current = operand;
+                }
+                None => break self.leaf(&expr)?,
+            }
+        };
+        while let Some(node) = path.pop() {
+            let node = *self.context.program.expr(node);
+            value = self.apply(&node, value)?;
+        }
+        Ok(value)
+    }
+
+    /// The scalar, vector or matrix of an expression.
+    pub(super) fn operand_of(&mut self, expr: ExprId) -> Result<Operand<Def>, EmitError> {
+        let value = self.value(expr)?;
+        Ok(self.operand(value))
+    }
+
+    /// The single value of an expression that is not a matrix.
+    pub(super) fn vector_of(&mut self, expr: ExprId) -> Result<Def, EmitError> {
+        let value = self.value(expr)?;
+        Ok(self.scalar(value))
+    }
+
+    /// The vector of a value; of a matrix, its first column.
+    pub(super) fn scalar(&mut self, value: Value) -> Def {
+        match self.operand(value) {
+            Operand::Vector(def) => def,
+            Operand::Matrix(columns) => columns.first().copied().unwrap_or_else(|| self.b.u32_const(0)),
+        }
+    }
+
+    /// The value of an expression without a first operand.
+    fn leaf(&mut self, expr: &Expr) -> Result<Value, EmitError> {
+        match expr.kind {
+            ExprKind::Variable(variable) => Ok(self.variable(variable, expr.ty)),
+            ExprKind::Construct(list) => self.construct(expr.ty, list),
+            ExprKind::Call(function, arguments) => self.call(function, arguments, expr),
+            ExprKind::Builtin(op, arguments) => self.builtin(op, arguments, expr),
+            ExprKind::Assign(target, value) => {
+                let place = self.place(target)?;
+                let value = self.value(value)?;
+                let value = self.loaded(value);
+                self.store(place, value.clone());
+                Ok(value)
+            }
+            ExprKind::Update(op, target, operand) => {
+                let place = self.place(target)?;
+                let operand = self.operand_of(operand)?;
+                let old = self.load_place(place);
+                let old = self.operand(old);
+                let scalar = self.scalar_type(self.context.program.expr(target).ty);
+                let new = Value::Operand(self.binary_operator(op, scalar, &old, &operand));
+                self.store(place, new.clone());
+                Ok(new)
+            }
+            ExprKind::Step { operand, decrement, postfix } => {
+                let place = self.place(operand)?;
+                let old = self.load_place(place);
+                let old = self.operand(old);
+                let scalar = self.scalar_type(expr.ty);
+                let one = self.one(scalar);
+                let op = if decrement { BinaryOp::Sub } else { BinaryOp::Add };
+                let new = self.binary_operator(op, scalar, &old, &Operand::Vector(one));
+                self.store(place, Value::Operand(new.clone()));
+                Ok(Value::Operand(if postfix { old } else { new }))
+            }
+            // Known values and expressions with a first operand do not come here.
+            _ => Ok(Value::None),
+        }
+    }
+
+    /// The value of an expression whose first operand has a value.
+    fn apply(&mut self, expr: &Expr, first: Value) -> Result<Value, EmitError> {
+        match expr.kind {
+            ExprKind::Swizzle(_, lanes) => {
+                let count = self.context.program.types.as_vector(expr.ty).map_or(1, |(_, count)| count);
+                let vector = self.scalar(first);
+                let def = self.b.mov(AluSrc::new(vector, swizzle(lanes)), count);
+                Ok(Value::Operand(Operand::Vector(def)))
+            }
+            ExprKind::Index(_, number) => self.index_value(first, number, expr.ty),
+            ExprKind::Field(_, field) => match first {
+                Value::Memory(deref, _) => Ok(Value::Memory(self.field_deref(deref, field, expr.ty), expr.ty)),
+                Value::State(deref, ty) => Ok(self.state_field(deref, ty, field)),
+                other => Ok(other),
+            },
+            ExprKind::Unary(op, operand) => {
+                let scalar = self.scalar_type(self.context.program.expr(operand).ty);
+                let operand = self.operand(first);
+                Ok(Value::Operand(compute::operators::unary(&mut self.b, op, scalar, &operand).unwrap_or(operand)))
+            }
+            ExprKind::Convert(operand) => {
+                let (from, to) = (self.scalar_type(self.context.program.expr(operand).ty), self.scalar_type(expr.ty));
+                let operand = self.operand(first);
+                Ok(Value::Operand(compute::operators::convert(&mut self.b, from, to, &operand)))
+            }
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), _, second) => {
+                let first = self.scalar(first);
+                self.short_circuit(op, first, second)
+            }
+            ExprKind::Binary(op, left, right) => self.binary(op, first, left, right),
+            ExprKind::Select(_, second, third) => {
+                let condition = self.scalar(first);
+                self.select(condition, second, third, expr.ty)
+            }
+            ExprKind::Comma(_, second) => self.value(second),
+            // The length of an array whose length is known by now.
+            ExprKind::Length(operand) => {
+                let ty = self.context.program.expr(operand).ty;
+                let length = match self.context.program.types.get(ty) {
+                    TypeData::Array { length, .. } => length.unwrap_or(1),
+                    _ => 1,
+                };
+                Ok(Value::Operand(Operand::Vector(index(&mut self.b, length))))
+            }
+            _ => Ok(first),
+        }
+    }
+
+    /// A binary operator on operands that semantic analysis gave the right types.
+    fn binary_operator(
+        &mut self,
+        op: BinaryOp,
+        scalar: Scalar,
+        left: &Operand<Def>,
+        right: &Operand<Def>,
+    ) -> Operand<Def> {
+        compute::operators::binary(&mut self.b, op, scalar, left, right).unwrap_or_else(|| left.clone())
+    }
+
+    fn scalar_type(&self, ty: TypeId) -> Scalar {
+        self.context.program.types.scalar(ty).unwrap_or(Scalar::Float)
+    }
+
+    /// 1 of a numeric type.
+    fn one(&mut self, scalar: Scalar) -> Def {
+        match scalar {
+            Scalar::Float => self.b.f32_const(1.0),
+            Scalar::Double => self.b.constant(64, &[1f64.to_bits()]),
+            Scalar::Bool => self.b.bool_const(true),
+            Scalar::Int | Scalar::Uint => self.b.u32_const(1),
+        }
+    }
+
+    fn index_value(&mut self, base: Value, number: ExprId, ty: TypeId) -> Result<Value, EmitError> {
+        let constant = self.context.program.value(number).and_then(|value| value.bits.first().copied());
+        let has_effects = self.context.program.expr(number).has_effects;
+        let is_vector = |value: &Value| matches!(value, Value::Memory(_, ty) if self.context.program.types.as_vector(*ty).is_some());
+        let base = if is_vector(&base) || has_effects { self.loaded(base) } else { base };
+        let number = match constant {
+            Some(number) => {
+                let number = u32::try_from(number).unwrap_or(u32::MAX);
+                match base {
+                    Value::Operand(Operand::Vector(vector)) => {
+                        let def = self.b.channel(vector, number.min(3) as u8);
+                        return Ok(Value::Operand(Operand::Vector(def)));
+                    }
+                    Value::Operand(Operand::Matrix(columns)) => {
+                        let column = columns.get(number as usize).or(columns.first()).copied();
+                        return Ok(column.map_or(Value::None, |column| Value::Operand(Operand::Vector(column))));
+                    }
+                    _ => index(&mut self.b, number),
+                }
+            }
+            None => self.vector_of(number)?,
+        };
+        Ok(match base {
+            Value::Memory(deref, _) => Value::Memory(self.element_deref(deref, number, ty), ty),
+            Value::State(deref, _) => self.state_element(deref, number, ty),
+            Value::Operand(Operand::Vector(vector)) => {
+                Value::Operand(Operand::Vector(self.component_at(vector, number)))
+            }
+            Value::Operand(Operand::Matrix(columns)) => {
+                Value::Operand(Operand::Vector(self.column_at(&columns, number)))
+            }
+            Value::None => Value::None,
+        })
+    }
+
+    fn binary(&mut self, op: BinaryOp, first: Value, left: ExprId, right: ExprId) -> Result<Value, EmitError> {
+        let ty = self.context.program.expr(left).ty;
+        if self.context.program.types.scalar(ty).is_none() {
+            let second = self.value(right)?;
+            let is_equal = self.are_equal(first, second, ty);
+            let result = if op == BinaryOp::NotEqual { self.b.alu(AluOp::Inot, &[is_equal]) } else { is_equal };
+            return Ok(Value::Operand(Operand::Vector(result)));
+        }
+        // Loaded before the other operand can change it.
+        let first = self.operand(first);
+        let second = self.operand_of(right)?;
+        let scalar = self.scalar_type(ty);
+        Ok(Value::Operand(self.binary_operator(op, scalar, &first, &second)))
+    }
+
+    /// Whether two arrays or structs are equal, leaf by leaf.
+    fn are_equal(&mut self, first: Value, second: Value, ty: TypeId) -> Def {
+        let mut result = self.b.bool_const(true);
+        let (first, second) = (self.unpacked(first), self.unpacked(second));
+        let (Value::Memory(first, _), Value::Memory(second, _)) = (first, second) else { return result };
+        let mut pending = vec![(first, second, ty)];
+        while let Some((a, b, ty)) = pending.pop() {
+            match self.context.program.types.get(ty) {
+                TypeData::Array { element, length } => {
+                    for number in (0..length.unwrap_or(0)).rev() {
+                        let number = index(&mut self.b, number);
+                        let (a, b) = (self.element_deref(a, number, element), self.element_deref(b, number, element));
+                        pending.push((a, b, element));
+                    }
+                }
+                TypeData::Struct(_) => {
+                    let fields = self.context.program.types.fields(ty);
+                    for (number, field) in fields.iter().enumerate().rev() {
+                        let number = number as u32;
+                        let (a, b) = (self.field_deref(a, number, field.ty), self.field_deref(b, number, field.ty));
+                        pending.push((a, b, field.ty));
+                    }
+                }
+                _ => {
+                    let (a, b) = (self.load(a, ty), self.load(b, ty));
+                    let scalar = self.scalar_type(ty);
+                    let equal = self.binary_operator(BinaryOp::Equal, scalar, &a, &b);
+                    let equal = self.scalar(Value::Operand(equal));
+                    result = self.b.alu(AluOp::Iand, &[result, equal]);
+                }
+            }
+        }
+        result
+    }
+
+    /// `&&` and `||`: the second operand is evaluated under an `if` if that has effects.
+    fn short_circuit(&mut self, op: BinaryOp, first: Def, second: ExprId) -> Result<Value, EmitError> {
+        let is_and = op == BinaryOp::And;
+        let combine = if is_and { AluOp::Iand } else { AluOp::Ior };
+        if !self.must_branch(second) {
+            let second = self.vector_of(second)?;
+            return Ok(Value::Operand(Operand::Vector(self.b.alu(combine, &[first, second]))));
+        }
+        let result = self.bool_temporary();
+        self.store_temporary(result, TypeId::BOOL, first);
+        let condition = if is_and { first } else { self.b.alu(AluOp::Inot, &[first]) };
+        let branch = self.b.push_if(condition);
+        let second = self.vector_of(second)?;
+        self.store_temporary(result, TypeId::BOOL, second);
+        self.b.end_if(branch);
+        let deref = self.deref_temporary(result, TypeId::BOOL);
+        Ok(Value::Operand(self.load(deref, TypeId::BOOL)))
+    }
+
+    /// `?:`.
+    fn select(&mut self, condition: Def, second: ExprId, third: ExprId, ty: TypeId) -> Result<Value, EmitError> {
+        let in_registers = self.context.program.types.scalar(ty).is_some();
+        if in_registers && !self.must_branch(second) && !self.must_branch(third) {
+            let second = self.operand_of(second)?;
+            let third = self.operand_of(third)?;
+            return Ok(Value::Operand(self.selected(condition, &second, &third)));
+        }
+        let temporary = (ty != TypeId::VOID).then(|| {
+            let ir_type = self.context.ir_type(ty);
+            self.context.temporary("selected", ir_type)
+        });
+        let branch = self.b.push_if(condition);
+        self.select_side(second, temporary, ty)?;
+        self.b.push_else(branch);
+        self.select_side(third, temporary, ty)?;
+        self.b.end_if(branch);
+        let Some(temporary) = temporary else { return Ok(Value::None) };
+        let deref = self.deref_temporary(temporary, ty);
+        Ok(self.loaded(Value::Memory(deref, ty)))
+    }
+
+    fn select_side(&mut self, expr: ExprId, result: Option<IrVariable>, ty: TypeId) -> Result<(), EmitError> {
+        let value = self.value(expr)?;
+        if let Some(result) = result {
+            let deref = self.deref_temporary(result, ty);
+            self.store(Place { deref, ty, lanes: None }, value);
+        }
+        Ok(())
+    }
+
+    fn selected(&mut self, condition: Def, second: &Operand<Def>, third: &Operand<Def>) -> Operand<Def> {
+        let mut choose = |a: Def, b: Def| {
+            let count = self.b.body.num_components(a);
+            let condition = AluSrc::component(condition, 0);
+            self.b.alu_sized(AluOp::Bcsel, count, &[condition, a.into(), b.into()])
+        };
+        match (second, third) {
+            (Operand::Vector(a), Operand::Vector(b)) => Operand::Vector(choose(*a, *b)),
+            (Operand::Matrix(a), Operand::Matrix(b)) => {
+                let columns: ArrayVec<Def, 4> = a.iter().zip(b).map(|(&a, &b)| choose(a, b)).collect();
+                Operand::Matrix(columns)
+            }
+            _ => second.clone(),
+        }
+    }
+
+    /// Whether an operand must not be evaluated where its value is not needed: it has effects, or derivatives.
+    fn must_branch(&self, expr: ExprId) -> bool {
+        self.context.program.expr(expr).has_effects
+    }
+
+    /// A value from the operands of a constructor.
+    fn construct(&mut self, ty: TypeId, list: ExprList) -> Result<Value, EmitError> {
+        let program = self.context.program;
+        let operands = program.list(list);
+        match program.types.get(ty) {
+            TypeData::Struct(_) | TypeData::Array { .. } => {
+                let deref = self.temporary_of(ty);
+                for (number, &operand) in operands.iter().enumerate() {
+                    let of = program.expr(operand).ty;
+                    let value = self.value(operand)?;
+                    let part = match program.types.get(ty) {
+                        TypeData::Struct(_) => self.field_deref(deref, number as u32, of),
+                        _ => {
+                            let number = index(&mut self.b, number as u32);
+                            self.element_deref(deref, number, of)
+                        }
+                    };
+                    self.store(Place { deref: part, ty: of, lanes: None }, value);
+                }
+                Ok(Value::Memory(deref, ty))
+            }
+            _ => {
+                let mut values = Vec::with_capacity(operands.len());
+                for &operand in operands {
+                    values.push(self.operand_of(operand)?);
+                }
+                let scalar = self.scalar_type(ty);
+                let shape = match program.types.get(ty) {
+                    TypeData::Matrix { columns, rows, .. } => Shape::Matrix(columns, rows),
+                    _ => Shape::Vector(program.types.as_vector(ty).map_or(1, |(_, count)| count)),
+                };
+                let value = compute::constructors::construct(&mut self.b, scalar, shape, &values);
+                Ok(value.map_or(Value::None, Value::Operand))
+            }
+        }
+    }
+
+    /// A known value.
+    fn constant(&mut self, id: ConstantId) -> Value {
+        let program = self.context.program;
+        let Constant { ty, bits } = program.constant(id);
+        match program.types.get(*ty) {
+            TypeData::Matrix { scalar, rows, .. } => {
+                let columns = bits.chunks(usize::from(rows).max(1));
+                Value::Operand(Operand::Matrix(columns.map(|c| self.b.constant(bit_size(scalar), c)).collect()))
+            }
+            TypeData::Vector { scalar, .. } => Value::Operand(Operand::Vector(self.b.constant(bit_size(scalar), bits))),
+            _ => {
+                let variable = self.context.constant_variable(id);
+                Value::Memory(self.deref_temporary(variable, *ty), *ty)
+            }
+        }
+    }
+
+    /// Copies an array or struct to separate memory; other values stay as they are.
+    pub(super) fn detached(&mut self, value: Value) -> Value {
+        match self.loaded(value) {
+            Value::Memory(from, ty) => {
+                let deref = self.temporary_of(ty);
+                self.b.intrinsic(IntrinsicOp::CopyDeref, &[deref, from], &[], None);
+                Value::Memory(deref, ty)
+            }
+            value => value,
+        }
+    }
+}
+
+/// The operand of an expression that is evaluated first and without condition.
+fn first_operand(expr: &Expr) -> Option<ExprId> {
+    match expr.kind {
+        ExprKind::Swizzle(operand, _)
+        | ExprKind::Index(operand, _)
+        | ExprKind::Field(operand, _)
+        | ExprKind::Unary(_, operand)
+        | ExprKind::Binary(_, operand, _)
+        | ExprKind::Convert(operand)
+        | ExprKind::Length(operand)
+        | ExprKind::Select(operand, ..)
+        | ExprKind::Comma(operand, _) => Some(operand),
+        _ => None,
+    }
+}

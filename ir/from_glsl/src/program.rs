@@ -1,0 +1,372 @@
+//! The typed program of a unit: the result of semantic analysis, from which IR is emitted.
+//!
+//! Names are resolved, conversions are explicit, operands have the types that operators need, and expressions whose
+//! value is known have it as a constant. As in the syntax tree, operands precede the expressions that use them.
+
+use crate::ast::{BinaryOp, UnaryOp};
+use crate::builtins::functions::BuiltinOp;
+use crate::builtins::variables::BuiltinVariable;
+use crate::symbol::Symbol;
+use crate::token::TokenRange;
+use crate::types::{TypeId, Types};
+use crate::version::Version;
+use tgsi_ir::shader::ShaderStage;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $id:ident $field:ident $data:ty;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+            pub(crate) struct $id(pub(crate) u32);
+
+            impl Program {
+                /// The data of an id of this program.
+                pub(crate) fn $field(&self, id: $id) -> &$data {
+                    let Program { arenas, .. } = self;
+                    &arenas.$field[id.0 as usize]
+                }
+            }
+        )+
+
+        /// The nodes of a program.
+        #[derive(Debug, Default)]
+        pub(crate) struct Arenas {
+            $(pub(crate) $field: Vec<$data>,)+
+        }
+    };
+}
+
+ids! {
+    /// A [`Variable`].
+    VariableId variable Variable;
+    /// A [`Function`].
+    FunctionId function Function;
+    /// An [`Expr`].
+    ExprId expr Expr;
+    /// A [`Stmt`].
+    StmtId stmt Stmt;
+    /// A [`Constant`].
+    ConstantId constant Constant;
+}
+
+/// A value that is known: the bits of its scalar components, in the order of elements, fields, columns and components.
+/// Booleans are 0 or 1, 32-bit values are zero-extended.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Constant {
+    /// Type.
+    pub(crate) ty: TypeId,
+    /// Bits.
+    pub(crate) bits: Vec<u64>,
+}
+
+/// Where a variable is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Storage {
+    /// A variable of a function, or one of its parameters, which the function may write.
+    Local,
+    /// A variable of the shader without qualifier.
+    Global,
+    /// `uniform`
+    Uniform,
+    /// `attribute`, `in`, or a `varying` that the stage reads.
+    Input,
+    /// `out`, or a `varying` that the stage writes.
+    Output,
+    /// A constant; expressions that name it are constants.
+    Const,
+    /// A variable of the language: `gl_Position`.
+    Builtin(BuiltinVariable),
+}
+
+/// Interpolation of an input of fragment shaders.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Interpolation {
+    /// Without qualifier, or `smooth`.
+    #[default]
+    Smooth,
+    /// `flat`
+    Flat,
+    /// `noperspective`
+    Noperspective,
+}
+
+/// Qualifiers of a variable other than its storage.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Traits {
+    /// `invariant`
+    pub(crate) invariant: bool,
+    /// `precise`
+    pub(crate) precise: bool,
+    /// `centroid`
+    pub(crate) centroid: bool,
+    /// `sample`
+    pub(crate) sample: bool,
+    /// Interpolation.
+    pub(crate) interpolation: Interpolation,
+    /// `layout(location = ...)`
+    pub(crate) location: Option<u32>,
+    /// `layout(index = ...)`
+    pub(crate) index: Option<u32>,
+    /// `layout(binding = ...)`
+    pub(crate) binding: Option<u32>,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    /// Name.
+    pub(crate) name: Symbol,
+    /// Type. An array that is declared without a length gets it from the largest constant index, at the end.
+    pub(crate) ty: TypeId,
+    /// Where it is.
+    pub(crate) storage: Storage,
+    /// Other qualifiers.
+    pub(crate) traits: Traits,
+    /// The value of a constant, or the initial value of a uniform.
+    pub(crate) value: Option<ConstantId>,
+    /// The name in its declaration.
+    pub(crate) tokens: TokenRange,
+    /// The largest constant index into the outermost dimension.
+    pub(crate) max_index: Option<u32>,
+    /// Whether an index into the outermost dimension is not constant, or the array is used as a whole.
+    pub(crate) is_indexed: bool,
+    /// Whether an expression reads it.
+    pub(crate) is_read: bool,
+    /// Whether an expression writes it.
+    pub(crate) is_written: bool,
+}
+
+/// The direction of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Direction {
+    /// `in`
+    #[default]
+    In,
+    /// `out`
+    Out,
+    /// `inout`
+    InOut,
+}
+
+impl Direction {
+    /// Whether the argument is read.
+    pub(crate) fn reads(self) -> bool {
+        self != Direction::Out
+    }
+
+    /// Whether the argument is written.
+    pub(crate) fn writes(self) -> bool {
+        self != Direction::In
+    }
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    /// Type.
+    pub(crate) ty: TypeId,
+    /// Direction.
+    pub(crate) direction: Direction,
+    /// `const`
+    pub(crate) is_const: bool,
+    /// Its variable in the body; `None` for functions without a body and unnamed parameters.
+    pub(crate) variable: Option<VariableId>,
+}
+
+/// A function of the shader.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    /// Name.
+    pub(crate) name: Symbol,
+    /// Type of the result.
+    pub(crate) result: TypeId,
+    /// Parameters.
+    pub(crate) parameters: Vec<Parameter>,
+    /// The statements of the body; `None` without a definition.
+    pub(crate) body: Option<Vec<StmtId>>,
+    /// The functions that it calls, each once.
+    pub(crate) callees: Vec<(FunctionId, TokenRange)>,
+    /// The name in its first declaration or, if there is one, its definition.
+    pub(crate) tokens: TokenRange,
+}
+
+/// A typed expression.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expr {
+    /// Kind.
+    pub(crate) kind: ExprKind,
+    /// Type.
+    pub(crate) ty: TypeId,
+    /// Its value, if that is known.
+    pub(crate) constant: Option<ConstantId>,
+    /// Whether evaluating it has an effect besides its value: assignments, calls that may write, `discard` in them.
+    pub(crate) has_effects: bool,
+    /// Position.
+    pub(crate) tokens: TokenRange,
+}
+
+/// Consecutive elements of [`Program::lists`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ExprList {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+/// The kind of a typed expression.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ExprKind {
+    /// Only the value, in [`Expr::constant`].
+    Constant,
+    /// The value of a variable, or the variable itself as a target.
+    Variable(VariableId),
+    /// Components of a vector, as many as the type has.
+    Swizzle(ExprId, [u8; 4]),
+    /// An element of an array, a column of a matrix, a component of a vector.
+    Index(ExprId, ExprId),
+    /// A field of a struct.
+    Field(ExprId, u32),
+    /// An operator on one operand of the same type.
+    Unary(UnaryOp, ExprId),
+    /// An operator on two operands of one scalar; one may be a scalar where the other is a vector or matrix. `And`, `Or`
+    /// evaluate the second operand only if needed.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// A scalar, vector or matrix with its components converted to the scalar of the type.
+    Convert(ExprId),
+    /// A vector, matrix, struct or array from all operands, by the rules of constructors. Operands of vectors and
+    /// matrices have the scalar of the type; those of structs and arrays have the types of the fields and elements.
+    Construct(ExprList),
+    /// The length of an array whose length becomes known at the end.
+    Length(ExprId),
+    /// `condition ? first : second`. Only one of them is evaluated.
+    Select(ExprId, ExprId, ExprId),
+    /// A call of a function of the shader. Arguments of `out` and `inout` parameters are targets of the parameter's
+    /// type, or of a type to which it converts.
+    Call(FunctionId, ExprList),
+    /// A call of a function of the language.
+    Builtin(BuiltinOp, ExprList),
+    /// Writes a value to a target. The value of the expression is that value.
+    Assign(ExprId, ExprId),
+    /// `target op= value`: reads the target, which is evaluated once, and writes the result, converted to its type.
+    Update(BinaryOp, ExprId, ExprId),
+    /// `++` and `--`.
+    Step {
+        /// The target.
+        operand: ExprId,
+        /// `--`
+        decrement: bool,
+        /// The value is that before the step.
+        postfix: bool,
+    },
+    /// Evaluates both; the value is the second.
+    Comma(ExprId, ExprId),
+    /// An expression with an error, which was reported.
+    Error,
+}
+
+/// A typed statement.
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    /// Kind.
+    pub(crate) kind: StmtKind,
+    /// Position.
+    pub(crate) tokens: TokenRange,
+}
+
+/// The condition of a loop: statements that declare its variable, and the expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    /// The declaration, evaluated again before each test.
+    pub(crate) declaration: Option<StmtId>,
+    /// A boolean.
+    pub(crate) test: ExprId,
+}
+
+/// The kind of a typed statement.
+#[derive(Clone, Debug)]
+pub(crate) enum StmtKind {
+    /// Evaluates an expression.
+    Expr(ExprId),
+    /// Gives a local or global variable its initial value; without one, it is zero.
+    Declare(VariableId, Option<ExprId>),
+    /// Several statements.
+    Block(Vec<StmtId>),
+    /// The first arm whose condition holds, or the last statement.
+    If(Vec<(ExprId, StmtId)>, Option<StmtId>),
+    /// A loop; `while` loops have no start and step.
+    For {
+        /// Runs once.
+        start: Option<StmtId>,
+        /// Tested before each round.
+        condition: Option<Condition>,
+        /// Evaluated after each round and by `continue`.
+        step: Option<ExprId>,
+        /// The body.
+        body: StmtId,
+    },
+    /// A loop that tests after each round.
+    Do(StmtId, ExprId),
+    /// A `switch` over `int` or `uint`.
+    Switch(ExprId, Vec<StmtId>),
+    /// A label of the innermost `switch`: constants of the type of its expression; `None` is `default`.
+    Case(Option<ConstantId>),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `return`
+    Return(Option<ExprId>),
+    /// `discard`
+    Discard,
+    /// `demote`
+    Demote,
+}
+
+/// The typed program of a unit.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// Stage.
+    pub(crate) stage: ShaderStage,
+    /// Version.
+    pub(crate) version: Version,
+    /// Types.
+    pub(crate) types: Types,
+    /// Nodes.
+    pub(crate) arenas: Arenas,
+    /// The elements of all [`ExprList`]s.
+    pub(crate) lists: Vec<ExprId>,
+    /// Variables of the shader in order of declaration, including the built-in ones that are used.
+    pub(crate) globals: Vec<VariableId>,
+    /// Initial values of variables of the shader, evaluated before `main`.
+    pub(crate) initializers: Vec<StmtId>,
+    /// `main`
+    pub(crate) main: Option<FunctionId>,
+    /// Layouts of the shader as a whole.
+    pub(crate) layout: Layout,
+}
+
+/// Layouts of a shader as a whole.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Layout {
+    /// `origin_upper_left` of `gl_FragCoord`.
+    pub(crate) origin_upper_left: bool,
+    /// `pixel_center_integer` of `gl_FragCoord`.
+    pub(crate) pixel_center_integer: bool,
+    /// `early_fragment_tests`
+    pub(crate) early_fragment_tests: bool,
+    /// The layout of `gl_FragDepth`, as [`tgsi_ir::shader`] numbers it: 1 to 4 for `any`, `greater`, `less`,
+    /// `unchanged`.
+    pub(crate) depth: u32,
+}
+
+impl Program {
+    /// The elements of a list.
+    pub(crate) fn list(&self, list: ExprList) -> &[ExprId] {
+        let start = list.start as usize;
+        self.lists.get(start..start + list.len as usize).unwrap_or_default()
+    }
+
+    /// The value of an expression, if it is known.
+    pub(crate) fn value(&self, expr: ExprId) -> Option<&Constant> {
+        self.expr(expr).constant.map(|constant| self.constant(constant))
+    }
+}
