@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use indicatif::{ParallelProgressIterator, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
+use crate::front_ends;
 use crate::input::STDIN;
 use crate::status::Failure;
 
@@ -42,4 +43,40 @@ pub fn inputs(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         return Err(Failure::Usage("standard input can be read only once".into()));
     }
     Ok(files.to_vec())
+}
+
+/// Replaces each folder by the files below it that have a file extension of a front end, sorted by path. If the command
+/// line names the language, only its extensions count. Links to folders are not followed: they could form a cycle.
+///
+/// # Errors
+/// A folder cannot be read, or has no shaders.
+pub fn shaders_in_folders(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut inputs = Vec::with_capacity(files.len());
+    for file in files {
+        if *file == Path::new(STDIN) || !file.is_dir() {
+            inputs.push(file.clone());
+            continue;
+        }
+        let mut found = Vec::new();
+        let mut pending = vec![file.clone()];
+        while let Some(folder) = pending.pop() {
+            let failure = |error| Failure::Read { path: folder.clone(), error };
+            for entry in std::fs::read_dir(&folder).map_err(failure)? {
+                let entry = entry.map_err(failure)?;
+                let path = entry.path();
+                if entry.file_type().map_err(failure)?.is_dir() {
+                    pending.push(path);
+                } else if front_ends::has_extension_of_any(&path) && path.is_file() {
+                    found.push(path);
+                }
+            }
+        }
+        if found.is_empty() {
+            let message = format!("no file below {} has a file extension of a language of shaders", file.display());
+            return Err(Failure::Usage(message));
+        }
+        found.sort();
+        inputs.append(&mut found);
+    }
+    Ok(inputs)
 }

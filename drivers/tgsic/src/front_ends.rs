@@ -1,5 +1,6 @@
 //! The front end that an input is read with: the one that the command line names, or the one for its content.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -60,6 +61,16 @@ pub fn of_input(
     let options: Vec<&str> = options.filter(|option| has_option(front_end, option)).collect();
     let reader = front_end.reader(&options).unwrap_or_else(|_| Box::new(TGSI_TEXT));
     (front_end, Arc::from(reader))
+}
+
+/// Whether the path has a file extension of a front end, or of that of all inputs.
+pub fn has_extension_of_any(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str);
+    let has = |front_end: &&'static dyn FrontEnd| extension.is_some_and(|e| front_end.file_extensions().contains(&e));
+    match &settings().forced {
+        Some(forced) => has(forced),
+        None => tgsi_registry::front_ends().iter().any(has),
+    }
 }
 
 /// A table of all front ends: name, description, file extensions, options.

@@ -105,7 +105,7 @@ fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>
 }
 
 /// The error of a shader.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub enum ShaderError {
     /// Findings of the parser or a check, with their positions.
     Findings(Vec<Diagnostic>),
@@ -123,5 +123,15 @@ impl ShaderError {
             ShaderError::Coded(code, message) => format!("{message} [{code}]"),
             ShaderError::Other(message) => message.clone(),
         }
+    }
+
+    /// Adds the names of the targets that it occurs for.
+    pub fn for_targets(mut self, names: &str) -> ShaderError {
+        let named = |message: &mut String| *message += &format!(" (for {names})");
+        match &mut self {
+            ShaderError::Findings(findings) => findings.iter_mut().for_each(|finding| named(&mut finding.message)),
+            ShaderError::Coded(_, message) | ShaderError::Other(message) => named(message),
+        }
+        self
     }
 }

@@ -8,6 +8,7 @@ mod commands;
 mod draw;
 mod extract;
 mod files;
+mod fit;
 mod generated;
 mod hostile;
 mod invariance;

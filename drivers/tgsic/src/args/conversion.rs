@@ -7,7 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tgsi_compiler::Stage;
 use tgsi_ir::passes::pipeline;
 
-use super::driver_options::{DialectName, PassArguments};
+use super::driver_options::{DialectName, PassArguments, TargetListParser};
+use super::help_texts::FIT_TARGET;
 use super::{Files, WarningArguments};
 use crate::pass_list;
 
@@ -86,15 +87,16 @@ pub struct LinkArguments {
 
 /// Arguments of `fit`.
 #[derive(Debug, Args)]
+#[command(mut_arg("target", |target| target.value_name("NAMES").value_parser(TargetListParser).help(FIT_TARGET)))]
 pub struct FitArguments {
-    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content. Without any, or for `-`, standard input is
-    /// read.
+    /// Shaders, and folders: of these, all files below them with a file extension of a language. Without any, or for
+    /// `-`, standard input is read.
     pub files: Vec<PathBuf>,
     /// Measure shaders as they are. By default they are translated for the target first, like those that its driver
     /// gets.
     #[arg(long)]
     pub as_is: bool,
-    /// Print one line of JSON per shader, with both.
+    /// Print one line of JSON per shader and target, with both.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

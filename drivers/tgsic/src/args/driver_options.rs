@@ -77,6 +77,31 @@ impl TypedValueParser for DriverOptionParser {
     }
 }
 
+/// Parses names of targets, separated by commas.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TargetListParser;
+
+impl TypedValueParser for TargetListParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let list = value.to_string_lossy();
+        for name in list.split(',') {
+            PossibleValuesParser::new(profile_names()).parse_ref(command, argument, OsStr::new(name))?;
+        }
+        Ok(list.into_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(profile_names().into_iter()))
+    }
+}
+
 /// Dialects of TGSI.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum DialectName {

@@ -92,7 +92,12 @@ JSON: one object.
   programs      shaders: f, stage, number; old, new: value by statistic, null if missing;
                 helped, hurt: statistics";
 
-pub(super) const FIT_JSON: &str = "JSON: one object per line and shader.
+pub(super) const FIT_TARGET: &str = "Targets: consumers of the code that are known to the driver, separated by commas. \
+Each sets all options that fit it. With several, a matrix shows a line for each shader: for each target `fits`, `may \
+not` (only estimates are exceeded), the limit that is exceeded most (`alu 70/64`: 70 used, 64 available), `-` (the \
+target has no limits for the shader) or `error` (it cannot be translated). The findings follow";
+
+pub(super) const FIT_JSON: &str = "JSON: one object per line, shader and target. A shader with errors has none.
   f, target            the file and the target
   fits                 whether the exit status of this shader is 0
   verdict              `fits`, `may not fit` (only estimates are exceeded), `does not fit`

@@ -6,6 +6,7 @@ mod draw;
 mod explain;
 mod extract;
 mod fit;
+mod fit_matrix;
 mod ir;
 mod link;
 mod manual;
