@@ -99,7 +99,7 @@ fn inputs_that_are_no_shaders() {
         b"\x02\0\0\0",
         &[0xff; 64],
         b"{\"a\": 1}",
-        b"#version 330\nvoid main() {}\n",
+        b"#version 330\nvoid main() {\n",
     ] {
         for command in ["print", "encode", "check", "scan", "run", "ir", "translate", "verify"] {
             let output = tgsic(&[command], input);

@@ -132,14 +132,17 @@ pub fn pages() -> &'static [Page] {
     &PAGES
 }
 
-/// Returns the pages for a word: a code (`T0123`, `123`) or a name, which can belong to a code of TGSI and one of the
-/// IR.
+/// Returns the pages for a word: a code (`T0123`, `123`, `G0123`) or a name, which can belong to codes of several
+/// languages.
 pub fn find<'p>(pages: &'p [Page], word: &str) -> Vec<&'p Page> {
     let word = word.trim();
     let digits = word.strip_prefix(['T', 't']).unwrap_or(word);
     let number = digits.parse::<u16>().ok().filter(|_| digits.len() <= 4);
     let id = number.map(|number| format!("T{number:04}"));
-    pages.iter().filter(|page| id.as_deref() == Some(page.id) || page.name.eq_ignore_ascii_case(word)).collect()
+    let is_found = |page: &&Page| {
+        id.as_deref() == Some(page.id) || page.id.eq_ignore_ascii_case(word) || page.name.eq_ignore_ascii_case(word)
+    };
+    pages.iter().filter(is_found).collect()
 }
 
 /// Parses the pages of a file.

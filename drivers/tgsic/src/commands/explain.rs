@@ -94,7 +94,7 @@ mod tests {
     fn pages_are_whole() {
         for page in pages() {
             let Page { id, name, title, text, wrong, right, without, .. } = page;
-            assert!(id.len() == 5 && id.starts_with('T') && id[1..].bytes().all(|b| b.is_ascii_digit()), "{id}");
+            assert!(id.len() == 5 && id.starts_with(['G', 'T']) && id[1..].bytes().all(|b| b.is_ascii_digit()), "{id}");
             assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{id} {name}");
             assert!(!title.is_empty() && !title.ends_with('.') && title.len() < 100, "{id}: {title}");
             assert!(text.len() > 20 && text.ends_with('.'), "{id}: {text}");
@@ -134,7 +134,9 @@ mod tests {
         }
         // A name has one meaning in TGSI texts, and one in IR texts.
         let mut names: BTreeMap<(bool, &str), &str> = BTreeMap::new();
-        for (&id, &name) in known.iter().filter(|(id, _)| **id < "T0600" || **id >= "T1000" && **id < "T1400") {
+        for (&id, &name) in
+            known.iter().filter(|(id, _)| ("T0000".."T0600").contains(*id) || ("T1000".."T1400").contains(*id))
+        {
             let other = names.insert((id >= "T1000", name), id);
             assert!(other.is_none(), "{name} is {id} and {other:?}");
         }
@@ -176,7 +178,8 @@ mod tests {
     #[test]
     fn examples_are_what_they_say() {
         let mut wrong = Vec::new();
-        for page in pages() {
+        // The crate of the GLSL front end tests its own examples, many of which are units without `main`.
+        for page in pages().iter().filter(|page| page.id.starts_with('T')) {
             for (example, expected) in [(&page.wrong, Some(page.id)), (&page.right, None)] {
                 let Some(example) = example else { continue };
                 let found = findings(page, example);
