@@ -108,6 +108,45 @@ pub(crate) enum BinaryOp {
     Or,
 }
 
+impl UnaryOp {
+    /// The spelling.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            UnaryOp::Plus => "+",
+            UnaryOp::Minus => "-",
+            UnaryOp::Not => "!",
+            UnaryOp::Complement => "~",
+        }
+    }
+}
+
+impl BinaryOp {
+    /// The spelling.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Mod => "%",
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::Less => "<",
+            BinaryOp::Greater => ">",
+            BinaryOp::LessEqual => "<=",
+            BinaryOp::GreaterEqual => ">=",
+            BinaryOp::Equal => "==",
+            BinaryOp::NotEqual => "!=",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitXor => "^",
+            BinaryOp::BitOr => "|",
+            BinaryOp::And => "&&",
+            BinaryOp::Xor => "^^",
+            BinaryOp::Or => "||",
+        }
+    }
+}
+
 /// An expression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expr {

@@ -105,7 +105,7 @@ pub(super) const FIT_JSON: &str = "JSON: one object per line, shader and target.
                        null if not measured
 For each limit: name, about; used, limit and left (null: no limit; below 0: too many); estimate; source (of the
 figure); beyond (the consequence of using more); first (the first excess: line, column, code and, in `what`, an
-unsupported construct; null if there is none). Lines and columns are those of the output of `tgsic translate`, or of
+unsupported construct; null without an excess). Lines and columns are those of the output of `tgsic translate`, or of
 the file. In `source`, `first` has line, column and code in the file of the construct that was translated to this code.";
 
 pub(super) const VERIFY_JSON: &str = "JSON: one object.

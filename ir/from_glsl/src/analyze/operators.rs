@@ -7,39 +7,6 @@ use crate::program::{Expr, ExprId, ExprKind};
 use crate::token::TokenRange;
 use crate::types::{Scalar, TypeData, TypeId};
 
-fn unary_name(op: UnaryOp) -> &'static str {
-    match op {
-        UnaryOp::Plus => "+",
-        UnaryOp::Minus => "-",
-        UnaryOp::Not => "!",
-        UnaryOp::Complement => "~",
-    }
-}
-
-fn binary_name(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Mod => "%",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::Less => "<",
-        BinaryOp::Greater => ">",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitOr => "|",
-        BinaryOp::And => "&&",
-        BinaryOp::Xor => "^^",
-        BinaryOp::Or => "||",
-    }
-}
-
 impl Analyzer<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId, tokens: TokenRange) -> ExprId {
         let ty = self.ty(operand);
@@ -54,7 +21,7 @@ impl Analyzer<'_> {
         };
         if !fits {
             let operand = self.type_name(ty);
-            self.report(SemanticError::Operand { op: unary_name(op), operand }, tokens);
+            self.report(SemanticError::Operand { op: op.text(), operand }, tokens);
             return self.error_expr(tokens);
         }
         let value = self.constant_of(operand).and_then(|value| fold::unary(&self.program.types, op, value));
@@ -146,7 +113,7 @@ impl Analyzer<'_> {
         };
         if result.is_none() {
             let (left, right) = (self.type_name(a), self.type_name(b));
-            self.report(SemanticError::Operands { op: binary_name(op), left, right }, tokens);
+            self.report(SemanticError::Operands { op: op.text(), left, right }, tokens);
         }
         result
     }
@@ -233,6 +200,6 @@ fn update_name(op: BinaryOp) -> &'static str {
         BinaryOp::BitAnd => "&=",
         BinaryOp::BitXor => "^=",
         BinaryOp::BitOr => "|=",
-        other => binary_name(other),
+        other => other.text(),
     }
 }

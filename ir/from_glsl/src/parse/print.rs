@@ -177,11 +177,13 @@ impl Printer<'_> {
                 let op = if decrement { "--" } else { "++" };
                 if postfix { format!("({} {op})", e(operand)) } else { format!("({op} {})", e(operand)) }
             }
-            ExprKind::Binary(op, left, right) => format!("({} {} {})", binary(op), e(left), e(right)),
+            ExprKind::Binary(op, left, right) => format!("({} {} {})", op.text(), e(left), e(right)),
             ExprKind::Conditional(condition, first, second) => {
                 format!("(? {} {} {})", e(condition), e(first), e(second))
             }
-            ExprKind::Assign(op, left, right) => format!("({}= {} {})", op.map_or("", binary), e(left), e(right)),
+            ExprKind::Assign(op, left, right) => {
+                format!("({}= {} {})", op.map_or("", BinaryOp::text), e(left), e(right))
+            }
             ExprKind::Comma(first, second) => format!("(, {} {})", e(first), e(second)),
             ExprKind::Index(base, index) => format!("{}[{}]", e(base), e(index)),
             ExprKind::Field(base, name) => format!("{}.{}", e(base), self.name(name)),
@@ -203,29 +205,5 @@ impl Printer<'_> {
     /// The elements, each after a space.
     fn prefixed<T>(&self, elements: &[T], text: impl Fn(&T) -> String) -> String {
         elements.iter().map(|element| format!(" {}", text(element))).collect()
-    }
-}
-
-fn binary(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Mod => "%",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::Less => "<",
-        BinaryOp::Greater => ">",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitOr => "|",
-        BinaryOp::And => "&&",
-        BinaryOp::Xor => "^^",
-        BinaryOp::Or => "||",
     }
 }
