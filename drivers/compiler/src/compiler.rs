@@ -191,7 +191,7 @@ impl Compiler {
 
     /// Reads an input by a front end, and checks everything that the compiler relies on.
     pub fn read(&self, reader: &dyn Reader, bytes: &[u8]) -> Reading {
-        reader.read(bytes, &ReadRequest { limits: &self.limits, compiler: Some(self), path: None })
+        reader.read(bytes, &ReadRequest { limits: &self.limits, compiler: Some(self), path: None, stage: None })
     }
 
     /// Reads TGSI in the dialect of the target, and checks everything that the compiler relies on.

@@ -89,7 +89,7 @@ impl HostCompiler {
     /// # Errors
     /// [`HostError`].
     pub fn translate(&self, text: &[u8], stage: &'static str, streams: bool) -> Result<HostTranslation, HostError> {
-        let Reading { source, findings } = self.compiler.read(&TGSI_TEXT, text);
+        let Reading { source, findings, .. } = self.compiler.read(&TGSI_TEXT, text);
         if let Some(first) = findings.into_iter().find(Diagnostic::is_error) {
             return Err(HostError::Text(Box::new(first)));
         }

@@ -24,7 +24,7 @@ fn translate() -> Result<(), String> {
     let bytes = std::fs::read(&file).map_err(|error| format!("{file}: {error}"))?;
     let target = tgsi_driver_spirv::DRIVER.target(&options).map_err(|error| error.to_string())?;
     let compiler = Compiler::for_target(target.into());
-    let Reading { source, findings } = compiler.read(&TGSI_TEXT, &bytes);
+    let Reading { source, findings, .. } = compiler.read(&TGSI_TEXT, &bytes);
     let source = source.ok_or_else(|| format!("{file}: {findings:?}"))?;
     let code = compiler.compile(source).map_err(|error| format!("{file}: {error}"))?;
     std::io::stdout().write_all(&code.into_bytes()).map_err(|error| error.to_string())

@@ -44,7 +44,7 @@ fn validate(options: &[&str], environment: &str) -> usize {
         .enumerate()
         .filter_map(|(number, path)| {
             let bytes = std::fs::read(path).expect("a file");
-            let Reading { source, findings } = compiler.read(&TGSI_TEXT, &bytes);
+            let Reading { source, findings, .. } = compiler.read(&TGSI_TEXT, &bytes);
             let Some(source) = source else { return Some((format!("not read: {findings:?}"), path.clone())) };
             match compiler.compile(source) {
                 Err(error) => Some((format!("translation: {}", kind(&error.to_string())), path.clone())),

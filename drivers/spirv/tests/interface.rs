@@ -20,7 +20,7 @@ fn tool(name: &str, arguments: &[&str], module: &[u8]) -> (bool, String) {
 fn assembly(source: &str, environment: &str, options: &[&str]) -> String {
     let options: Vec<&str> = [environment].iter().chain(options).copied().collect();
     let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(&options).expect("options").into());
-    let Reading { source: read, findings } = compiler.read(&TGSI_TEXT, source.as_bytes());
+    let Reading { source: read, findings, .. } = compiler.read(&TGSI_TEXT, source.as_bytes());
     let code = compiler.compile(read.unwrap_or_else(|| panic!("{source}{findings:?}"))).expect("code");
     let module = code.into_bytes();
     let (_, text) = tool("spirv-dis", &["--no-header", "--no-indent"], &module);

@@ -172,7 +172,7 @@ fn cases() -> Vec<Case> {
 fn translate(source: &str, options: &[&str]) -> Result<Vec<u8>, String> {
     let target = tgsi_driver_spirv::DRIVER.target(options).map_err(|error| error.to_string())?;
     let compiler = Compiler::for_target(target.into());
-    let Reading { source: read, findings } = compiler.read(&TGSI_TEXT, source.as_bytes());
+    let Reading { source: read, findings, .. } = compiler.read(&TGSI_TEXT, source.as_bytes());
     let read = read.ok_or_else(|| format!("{findings:?}"))?;
     compiler.compile(read).map(Code::into_bytes).map_err(|error| error.to_string())
 }

@@ -4,10 +4,11 @@
 //!   end at the largest one. Samplers take units in the order of declaration, without registers.
 //! * Vertex attributes take generic slots: explicit locations first, then by the number of slots, the largest first;
 //!   generic slot 0 stays free if `gl_Vertex` is used. Registers are numbered in the order of slots.
-//! * Varyings take slots from `VAR0` in the order of their declaration, used or not, so that two stages with the same
-//!   declarations agree.
+//! * Varyings of a shader alone take slots from `VAR0` in the order of their declaration, used or not, so that two stages
+//!   with the same declarations agree. In a pipeline they have the slots that linking assigns.
 
 use rustc_hash::FxHashMap;
+use tgsi_compiler::front_end::{Interface, InterfaceVariable, Uniform};
 use tgsi_ir::body::DerefKind;
 use tgsi_ir::entities::{Inst, User, Variable as IrVariable};
 use tgsi_ir::shader::{Shader, ShaderStage};
@@ -16,7 +17,8 @@ use tgsi_ir::types::TypeData as IrTypeData;
 use tgsi_ir::{Body, InstData};
 
 use crate::builtins::variables::Role;
-use crate::interface::{Interface, InterfaceVariable, SamplerUniform, Uniform};
+use crate::link::Slots;
+use crate::members::{members, samplers};
 use crate::program::{Program, Storage, VariableId};
 use crate::symbol::Interner;
 use crate::types::{TypeData, TypeId};
@@ -26,7 +28,7 @@ const ATTRIBUTES: u32 = 16;
 
 /// The use of a variable by the code that is left.
 #[derive(Clone, Copy, Default, Debug)]
-struct Usage {
+pub(crate) struct Usage {
     is_used: bool,
     /// The largest constant index into the outermost dimension.
     max_index: u32,
@@ -35,7 +37,7 @@ struct Usage {
 }
 
 /// The uses of all variables of the shader.
-fn usages(shader: &Shader) -> FxHashMap<IrVariable, Usage> {
+pub(crate) fn usages(shader: &Shader) -> FxHashMap<IrVariable, Usage> {
     let mut usages: FxHashMap<IrVariable, Usage> = FxHashMap::default();
     for body in shader.functions.values().filter_map(|function| function.body.as_ref()) {
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
@@ -69,9 +71,10 @@ pub(crate) fn assign(
     program: &Program,
     interner: &Interner,
     variables: &[(VariableId, IrVariable)],
+    slots: &Slots,
 ) -> Interface {
     let usages = usages(shader);
-    let mut assigner = Assigner { shader, program, interner, usages, interface: Interface::default() };
+    let mut assigner = Assigner { shader, program, interner, usages, slots, interface: Interface::default() };
     let by_declaration: FxHashMap<VariableId, IrVariable> = variables.iter().copied().collect();
     let ordered: Vec<(VariableId, Option<IrVariable>)> =
         program.globals.iter().map(|&id| (id, by_declaration.get(&id).copied())).collect();
@@ -87,6 +90,8 @@ struct Assigner<'a> {
     program: &'a Program,
     interner: &'a Interner,
     usages: FxHashMap<IrVariable, Usage>,
+    /// Slots that linking assigned to variables between stages.
+    slots: &'a Slots,
     interface: Interface,
 }
 
@@ -129,17 +134,17 @@ impl Assigner<'_> {
                 };
                 if program.types.summary(data.ty).has_opaque {
                     self.sampler(id, variable, &mut unit);
-                    continue;
                 }
                 let (ty, num_registers) = self.used_type(id, usage);
-                let uniform = Uniform {
-                    name: self.name(id),
-                    ty: program.types.name(ty, self.interner),
-                    register,
-                    num_registers,
-                    is_state: state,
-                    initial: self.initial(id),
-                };
+                // Structs may have samplers and other fields.
+                if num_registers == 0 {
+                    continue;
+                }
+                let members = members(program, self.interner, id, [register, num_registers]);
+                let ty = program.types.name(ty, self.interner);
+                let mut uniform = Uniform::new(self.name(id), ty, register, num_registers, members);
+                uniform.is_state = state;
+                uniform.initial = self.initial(id);
                 self.interface.uniforms.push(uniform);
                 self.shorten(variable, usage);
                 if let Some(data) = self.shader.variables.get_mut(variable) {
@@ -198,17 +203,9 @@ impl Assigner<'_> {
     fn sampler(&mut self, id: VariableId, variable: IrVariable, unit: &mut u32) {
         let data = self.program.variable(id);
         let first = data.traits.binding.unwrap_or(*unit);
-        let num_units = match self.program.types.get(data.ty) {
-            TypeData::Array { length, .. } => length.unwrap_or(1),
-            _ => 1,
-        };
-        let sampler = SamplerUniform {
-            name: self.name(id),
-            ty: self.program.types.name(data.ty, self.interner),
-            unit: first,
-            num_units,
-        };
-        self.interface.samplers.push(sampler);
+        let samplers = samplers(self.program, self.interner, id, first);
+        let num_units = samplers.iter().fold(0u32, |sum, sampler| sum.saturating_add(sampler.num_units));
+        self.interface.samplers.extend(samplers);
         if let Some(data) = self.shader.variables.get_mut(variable) {
             data.driver_location = first;
             data.binding = first;
@@ -223,7 +220,7 @@ impl Assigner<'_> {
     }
 
     /// Slots that a variable takes.
-    fn slots(&self, ty: TypeId) -> u32 {
+    fn slots_of(&self, ty: TypeId) -> u32 {
         self.program.types.summary(ty).registers.max(1)
     }
 
@@ -265,7 +262,7 @@ impl Assigner<'_> {
         let used = || generic.iter().filter_map(|&(id, variable)| Some((id, variable?)));
         for (id, variable) in used() {
             if let Some(location) = self.program.variable(id).traits.location {
-                taken |= mask(location, self.slots(self.program.variable(id).ty));
+                taken |= mask(location, self.slots_of(self.program.variable(id).ty));
                 found.push((
                     id,
                     variable,
@@ -275,9 +272,9 @@ impl Assigner<'_> {
         }
         let mut rest: Vec<_> = used().filter(|(id, _)| self.program.variable(*id).traits.location.is_none()).collect();
         // A stable sort: variables of one size keep the order of declaration.
-        rest.sort_by_key(|(id, _)| std::cmp::Reverse(self.slots(self.program.variable(*id).ty)));
+        rest.sort_by_key(|(id, _)| std::cmp::Reverse(self.slots_of(self.program.variable(*id).ty)));
         for (id, variable) in rest {
-            let slots = self.slots(self.program.variable(id).ty);
+            let slots = self.slots_of(self.program.variable(id).ty);
             let free = (0..ATTRIBUTES).find(|&first| first + slots <= ATTRIBUTES && taken & mask(first, slots) == 0);
             let first = free.unwrap_or(ATTRIBUTES);
             taken |= mask(first, slots);
@@ -285,7 +282,7 @@ impl Assigner<'_> {
         }
     }
 
-    /// Gives varyings slots in the order of declaration.
+    /// Gives varyings the slots of linking, else slots in the order of declaration.
     fn varyings(
         &mut self,
         generic: &[(VariableId, Option<IrVariable>)],
@@ -294,8 +291,8 @@ impl Assigner<'_> {
         let mut next = 0;
         for &(id, variable) in generic {
             let data = self.program.variable(id);
-            let first = data.traits.location.unwrap_or(next);
-            next = next.max(first.saturating_add(self.slots(data.ty)));
+            let first = self.slots.get(&id).copied().or(data.traits.location).unwrap_or(next);
+            next = next.max(first.saturating_add(self.slots_of(data.ty)));
             if let Some(variable) = variable {
                 found.push((id, variable, i32::from(VaryingSlot::VAR0).saturating_add(first.min(1 << 20) as i32)));
             }
@@ -326,7 +323,7 @@ impl Assigner<'_> {
             for &(id, variable) in &generic {
                 let data = program.variable(id);
                 let first = data.traits.location.unwrap_or(next);
-                next = next.max(first.saturating_add(self.slots(data.ty)));
+                next = next.max(first.saturating_add(self.slots_of(data.ty)));
                 if let Some(variable) = variable {
                     found.push((id, variable, i32::from(FragResult::DATA0).saturating_add(first.min(1 << 20) as i32)));
                 }
@@ -361,13 +358,9 @@ impl Assigner<'_> {
             let ty = self.program.variable(id).ty;
             let is_compact =
                 matches!(self.program.variable(id).storage, Storage::Builtin(builtin) if builtin.is_compact());
-            let slots = if is_compact { self.slots(ty).div_ceil(4) } else { self.slots(ty) };
-            let described = InterfaceVariable {
-                name: self.name(id),
-                ty: self.program.types.name(ty, self.interner),
-                location,
-                register,
-            };
+            let slots = if is_compact { self.slots_of(ty).div_ceil(4) } else { self.slots_of(ty) };
+            let name = self.program.types.name(ty, self.interner);
+            let described = InterfaceVariable::new(self.name(id), name, location, register);
             let list = if is_input { &mut self.interface.inputs } else { &mut self.interface.outputs };
             list.push(described);
             let is_fragment = self.program.stage == ShaderStage::Fragment;

@@ -1,21 +1,12 @@
-//! The phases in order: text to IR.
+//! The entry points: text to IR, for a shader alone and for the stages of a pipeline.
 
+use tgsi_compiler::front_end::Interface;
 use tgsi_diagnostics::{Diagnostic, Span};
-use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::passes::table::{PassId, PassSet};
-use tgsi_ir::passes::{self, pipeline};
 use tgsi_ir::shader::{Shader, ShaderStage};
 
-use crate::analyze::{SemanticError, UnitInfo, analyze, find_errors};
-use crate::assign::assign;
-use crate::emit::{EmitError, emit};
-use crate::findings::Findings;
-use crate::interface::Interface;
+use crate::link::{Slots, link};
 use crate::options::GlslOptions;
-use crate::parse::parse;
-use crate::preprocess::{LineMap, preprocess};
-use crate::symbol::Interner;
-use crate::token::TokenRange;
+use crate::stage::{StageUnit, UnitText};
 
 /// A shader that was read.
 #[derive(Clone, Debug)]
@@ -42,82 +33,58 @@ pub struct Compiled {
 /// Checks a unit of a stage, without the requirements of a complete shader: it may lack `main`, and call functions that
 /// are defined in another unit.
 pub fn check(text: &[u8], stage: ShaderStage, options: &GlslOptions) -> Vec<Diagnostic> {
-    run(text, stage, options, false).findings
+    match StageUnit::read(&[UnitText { text, start: 0 }], stage, options, false) {
+        Ok(unit) => unit.finish(&Slots::default()).findings,
+        Err(findings) => findings,
+    }
 }
 
 /// Reads a shader of a stage.
 pub fn compile(text: &[u8], stage: ShaderStage, options: &GlslOptions) -> Compiled {
-    run(text, stage, options, true)
+    compile_units(&[UnitText { text, start: 0 }], stage, options)
 }
 
-fn run(text: &[u8], stage: ShaderStage, options: &GlslOptions, is_complete: bool) -> Compiled {
-    let (mut interner, mut findings) = (Interner::new(), Findings::default());
-    let unit = preprocess(text, options, &mut interner, &mut findings);
-    let ast = parse(&unit.tokens, unit.version, &unit.extensions, &options.limits, &interner, &mut findings);
-    let info = UnitInfo {
-        tokens: &unit.tokens,
-        version: unit.version,
-        enabled: &unit.extensions,
-        stage,
-        invariant_all: unit.invariant_all,
-        max_registers: options.limits.registers,
-    };
-    let program = analyze(&ast, info, &mut interner, &mut findings);
-    let report = |findings: &mut Findings, error: SemanticError, tokens: TokenRange| {
-        findings.add_at(&error, tokens, &unit.tokens, &interner);
-    };
-    let missing = if is_complete { find_errors(&program, &interner) } else { Vec::new() };
-    for (error, tokens) in missing {
-        report(&mut findings, error, tokens);
+/// Reads a shader of several units.
+pub(crate) fn compile_units(units: &[UnitText<'_>], stage: ShaderStage, options: &GlslOptions) -> Compiled {
+    match StageUnit::read(units, stage, options, true) {
+        Ok(unit) => unit.finish(&Slots::default()),
+        Err(findings) => Compiled { module: None, findings },
     }
-    let main = program.main.filter(|_| is_complete && !findings.has_errors());
-    let emitted = main.map(|main| emit(&program, &interner, main));
-    let emitted = match emitted {
-        Some(Ok(emitted)) => emitted,
-        Some(Err(error)) => {
-            let (error, tokens) = match error {
-                EmitError::Undefined(function, tokens) => {
-                    let name = interner.spelling(program.function(function).name).to_owned();
-                    (SemanticError::FunctionUndefined { name }, tokens)
-                }
-                EmitError::TooManyCopies(tokens) => (
-                    SemanticError::Limit { what: "copies of functions", limit: crate::emit::MAX_SPECIALIZATIONS },
-                    tokens,
-                ),
-            };
-            report(&mut findings, error, tokens);
-            return Compiled { module: None, findings: with_lines(findings, &unit.lines) };
-        }
-        None => return Compiled { module: None, findings: with_lines(findings, &unit.lines) },
-    };
-    let mut shader = emitted.shader;
-    // Registers and units are assigned to the remaining uniforms, and only then replace them.
-    let resources = PassSet::of_numbers(&[PassId::lower_samplers as u32, PassId::lower_explicit_access as u32]);
-    pipeline::into_ssa_with(&mut shader, &mut Passes::default().without(resources));
-    let interface = assign(&mut shader, &program, &interner, &emitted.interface);
-    passes::lower_samplers(&mut shader);
-    passes::lower_explicit_access(&mut shader);
-    let origins = emitted.origins.iter().map(|&tokens| unit.tokens.span(tokens)).collect();
-    Compiled { module: Some(Module { shader, origins, interface }), findings: with_lines(findings, &unit.lines) }
 }
 
-/// The findings, with the numbers that `#line` gives their lines, where these differ.
-fn with_lines(findings: Findings, lines: &LineMap) -> Vec<Diagnostic> {
-    let mut findings = findings.into_vec();
-    if lines.has_changes() {
-        for finding in findings.iter_mut().filter(|finding| finding.span.end > finding.span.start) {
-            let (line, source) = lines.line(finding.span.start);
-            if (line, source) != (lines.physical_line(finding.span.start), 0) {
-                finding.message.push_str(&format!(" (line {line} of source {source} by `#line`)"));
-            }
-        }
+/// Reads the shaders of a pipeline, in pipeline order, and links them by name: outputs of a stage and inputs of the next
+/// with one name get the same slots. Errors of the interface between two stages are findings of the second.
+///
+/// If a shader has errors, the others are read as by [`compile`].
+pub fn compile_pipeline(shaders: &[(&[u8], ShaderStage, &GlslOptions)]) -> Vec<Compiled> {
+    let units: Vec<[UnitText<'_>; 1]> = shaders.iter().map(|&(text, ..)| [UnitText { text, start: 0 }]).collect();
+    let shaders = shaders.iter().zip(&units).map(|(&(_, stage, options), units)| (&units[..], stage, options));
+    compile_stages(&shaders.collect::<Vec<_>>())
+}
+
+/// Reads the shaders of a pipeline, each of one or more units, and links them.
+pub(crate) fn compile_stages(shaders: &[(&[UnitText<'_>], ShaderStage, &GlslOptions)]) -> Vec<Compiled> {
+    let read = |&(units, stage, options): &(&[UnitText<'_>], ShaderStage, &GlslOptions)| {
+        StageUnit::read(units, stage, options, true)
+    };
+    let stages: Vec<Result<StageUnit, Vec<Diagnostic>>> = shaders.iter().map(read).collect();
+    if stages.iter().any(Result::is_err) {
+        let finish = |stage: Result<StageUnit, Vec<Diagnostic>>| match stage {
+            Ok(stage) => stage.finish(&Slots::default()),
+            Err(findings) => Compiled { module: None, findings },
+        };
+        return stages.into_iter().map(finish).collect();
     }
-    findings
+    let mut stages: Vec<StageUnit> = stages.into_iter().flatten().collect();
+    let slots = link(&mut stages);
+    stages.into_iter().zip(&slots).map(|(stage, slots)| stage.finish(slots)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tgsi_compiler::front_end::InterfaceVariable;
+    use tgsi_ir::passes::pipeline;
 
     fn module(text: &str, stage: ShaderStage) -> Module {
         let compiled = compile(text.as_bytes(), stage, &GlslOptions::default());
@@ -144,7 +111,7 @@ mod tests {
         let text = "attribute mat3 turn; uniform struct { mat2 m; float f; } parts; varying mat2 product;\n\
                     void main() { product = parts.m * parts.f; gl_Position = vec4(turn[1], product[0][0]); }\n";
         let mut module = module(text, ShaderStage::Vertex);
-        let names = |list: &[crate::InterfaceVariable]| {
+        let names = |list: &[InterfaceVariable]| {
             list.iter()
                 .map(|variable| format!("{} {} {}", variable.ty, variable.name, variable.register))
                 .collect::<Vec<_>>()

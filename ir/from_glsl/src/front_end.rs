@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use tgsi::limits::{LimitInfo, Limits};
-use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reader, Reading, Recognition};
+use tgsi_compiler::front_end::{FrontEnd, InputError, Interface, ReadRequest, Reader, Reading, Recognition};
 use tgsi_compiler::{DriverOption, Source, SourceMap, UnknownOption};
-use tgsi_diagnostics::{ErrorCode, Span};
+use tgsi_diagnostics::{Diagnostic, ErrorCode, Span};
 use tgsi_ir::shader::ShaderStage;
 
+use crate::compile::{Compiled, compile_stages, compile_units};
 use crate::extension::{Extension, Extensions};
 use crate::options::{GlslLimits, GlslOptions};
+use crate::shader_test::{self, StageText, is_shader_test};
+use crate::stage::UnitText;
 use crate::version::{Profile, Version};
 
 /// The front end of GLSL.
@@ -54,15 +57,19 @@ impl FrontEnd for Glsl {
     }
 
     fn about(&self) -> &'static str {
-        "GLSL 1.10, 1.20 and ES 1.00: vertex and fragment shaders"
+        "GLSL 1.10, 1.20 and ES 1.00: vertex and fragment shaders, also several in a `.shader_test` file"
     }
 
     fn file_extensions(&self) -> &'static [&'static str] {
-        &["vert", "vs", "frag", "fs", "geom", "tesc", "tese", "comp", "glsl"]
+        &["vert", "vs", "frag", "fs", "geom", "tesc", "tese", "comp", "glsl", "shader_test"]
     }
 
     fn recognize(&self, bytes: &[u8]) -> Recognition {
-        recognize(bytes)
+        if is_shader_test(bytes) { Recognition::Certain } else { recognize(bytes) }
+    }
+
+    fn stages(&self, bytes: &[u8]) -> Vec<ShaderStage> {
+        if is_shader_test(bytes) { shader_test::stages(bytes) } else { Vec::new() }
     }
 
     fn options(&self) -> &'static [DriverOption] {
@@ -195,9 +202,9 @@ impl GlslReader {
     }
 }
 
-impl Reader for GlslReader {
-    fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading {
-        let limits = request.limits;
+impl GlslReader {
+    /// The options with the limits of a request.
+    fn limited(&self, limits: &Limits) -> GlslOptions {
         let mut options = self.options.clone();
         options.limits = GlslLimits {
             text_bytes: limits.text_bytes.min(options.limits.text_bytes),
@@ -205,13 +212,85 @@ impl Reader for GlslReader {
             nesting: u32::try_from(limits.nesting).unwrap_or(u32::MAX).min(options.limits.nesting),
             registers: u32::try_from(limits.registers).unwrap_or(u32::MAX).min(options.limits.registers),
         };
-        let stage = self.stage_of(bytes, request.path);
-        let compiled = crate::compile(bytes, stage, &options);
-        let source = compiled.module.map(|module| {
-            let start = Some(Span::new(0, u32::from(!bytes.is_empty())));
-            Source::Ir(Cow::Owned(module.shader), SourceMap::new(start, module.origins))
-        });
-        Reading { source, findings: compiled.findings }
+        options
+    }
+
+    /// The shader of a request, and its stage.
+    ///
+    /// # Errors
+    /// The input has no shader of the stage, or several and none is chosen.
+    fn shader<'a>(
+        &self,
+        bytes: &'a [u8],
+        request: &ReadRequest<'_>,
+    ) -> Result<(StageText<'a>, ShaderStage), Diagnostic> {
+        let options = self.limited(request.limits);
+        if !is_shader_test(bytes) {
+            let units = vec![UnitText { text: bytes, start: 0 }];
+            let stage = request.stage.unwrap_or_else(|| self.stage_of(bytes, request.path));
+            return Ok((StageText { units, is_in_file: true, options }, stage));
+        }
+        let whole = Span::new(0, u32::from(!bytes.is_empty()));
+        let stage = match (request.stage.or(self.stage), shader_test::stages(bytes).as_slice()) {
+            (Some(stage), _) | (None, &[stage]) => stage,
+            (None, []) => return Err(InputError::NoShader.at(whole)),
+            (None, stages) => {
+                let places = stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(", ");
+                return Err(InputError::SeveralShaders { count: stages.len(), places }
+                    .at(whole)
+                    .with_hint("choose one by `--language-option stage=...`"));
+            }
+        };
+        match shader_test::shader(bytes, stage, &options) {
+            Some(text) => Ok((text, stage)),
+            None => Err(InputError::NoShader.at(whole)),
+        }
+    }
+}
+
+/// The reading of a compiled shader.
+fn reading(compiled: Compiled, bytes: &[u8], is_in_file: bool) -> Reading {
+    let Compiled { module, mut findings } = compiled;
+    let mut interface = Interface::default();
+    let source = module.map(|module| {
+        let start = Some(Span::new(0, u32::from(!bytes.is_empty())));
+        let origins = if is_in_file { module.origins } else { Vec::new() };
+        interface = module.interface;
+        Source::Ir(Cow::Owned(module.shader), SourceMap::new(start, origins))
+    });
+    if !is_in_file {
+        findings.iter_mut().for_each(|finding| finding.span = Span::default());
+    }
+    Reading { interface, ..Reading::new(source, findings) }
+}
+
+impl Reader for GlslReader {
+    fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading {
+        match self.shader(bytes, request) {
+            Ok((text, stage)) => reading(compile_units(&text.units, stage, &text.options), bytes, text.is_in_file),
+            Err(finding) => Reading::new(None, vec![finding]),
+        }
+    }
+
+    fn read_pipeline(&self, inputs: &[(&[u8], ReadRequest<'_>)]) -> Vec<Reading> {
+        let shaders: Vec<_> = inputs.iter().map(|(bytes, request)| self.shader(bytes, request)).collect();
+        if shaders.iter().any(Result::is_err) {
+            return inputs.iter().map(|(bytes, request)| self.read(bytes, request)).collect();
+        }
+        let shaders: Vec<(StageText<'_>, ShaderStage)> = shaders.into_iter().flatten().collect();
+        let mut order: Vec<usize> = (0..shaders.len()).collect();
+        order.sort_by_key(|&at| shaders.get(at).map(|&(_, stage)| stage as u32));
+        let ordered = order.iter().filter_map(|&at| shaders.get(at));
+        let stages: Vec<_> = ordered.map(|(text, stage)| (&text.units[..], *stage, &text.options)).collect();
+        let mut readings: Vec<Option<Reading>> = inputs.iter().map(|_| None).collect();
+        for (&at, compiled) in order.iter().zip(compile_stages(&stages)) {
+            if let (Some(place), Some((bytes, _)), Some((text, _))) =
+                (readings.get_mut(at), inputs.get(at), shaders.get(at))
+            {
+                *place = Some(reading(compiled, bytes, text.is_in_file));
+            }
+        }
+        readings.into_iter().flatten().collect()
     }
 }
 

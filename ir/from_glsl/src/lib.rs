@@ -6,6 +6,8 @@
 //! | `parse` | tokens | a syntax tree |
 //! | `analyze` | syntax tree | a typed program: names resolved, conversions explicit, constants folded |
 //! | `emit` | typed program | IR |
+//! | `link` | the IR of all stages of a pipeline | slots of the variables that stages share |
+//! | `assign` | IR | registers and units of all variables |
 //!
 //! Each phase reports all its findings; a later phase runs on what an earlier one could read.
 
@@ -19,21 +21,23 @@ mod emit;
 mod extension;
 mod findings;
 mod front_end;
-mod interface;
 mod keyword;
+mod link;
+mod members;
 mod options;
 mod parse;
 mod preprocess;
 mod program;
+mod shader_test;
+mod stage;
 mod symbol;
 mod token;
 mod types;
 mod version;
 
-pub use compile::{Compiled, Module, check, compile};
+pub use compile::{Compiled, Module, check, compile, compile_pipeline};
 pub use extension::{Extension, Extensions};
 pub use front_end::{GLSL, Glsl};
-pub use interface::{Interface, InterfaceVariable, SamplerUniform, Uniform};
 pub use options::{GlslLimits, GlslOptions};
 pub use version::{Profile, Version};
 
@@ -44,10 +48,17 @@ const EXPLANATIONS: &str = concat!(
     include_str!("../explanations/parse.txt"),
     "\n",
     include_str!("../explanations/analyze.txt"),
+    "\n",
+    include_str!("../explanations/link.txt"),
 );
 
 /// The codes of all errors and warnings.
 fn error_codes() -> impl Iterator<Item = tgsi_diagnostics::ErrorCode> {
-    let of_phases = [preprocess::PreprocessError::CODES, parse::ParseError::CODES, analyze::SemanticError::CODES];
+    let of_phases = [
+        preprocess::PreprocessError::CODES,
+        parse::ParseError::CODES,
+        analyze::SemanticError::CODES,
+        link::LinkError::CODES,
+    ];
     of_phases.into_iter().flatten().copied()
 }

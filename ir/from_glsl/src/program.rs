@@ -6,6 +6,7 @@
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::builtins::functions::BuiltinOp;
 use crate::builtins::variables::BuiltinVariable;
+use crate::keyword::Keyword;
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{TypeId, Types};
@@ -109,6 +110,8 @@ pub(crate) struct Traits {
     pub(crate) index: Option<u32>,
     /// `layout(binding = ...)`
     pub(crate) binding: Option<u32>,
+    /// The precision of versions that have one: its own, or the default of the type.
+    pub(crate) precision: Option<Keyword>,
 }
 
 /// A variable.
@@ -363,6 +366,15 @@ impl Program {
     pub(crate) fn list(&self, list: ExprList) -> &[ExprId] {
         let start = list.start as usize;
         self.lists.get(start..start + list.len as usize).unwrap_or_default()
+    }
+
+    /// Gives a uniform an initial value.
+    pub(crate) fn set_initial_value(&mut self, id: VariableId, value: Constant) {
+        let constant = ConstantId(self.arenas.constant.len() as u32);
+        self.arenas.constant.push(value);
+        if let Some(variable) = self.arenas.variable.get_mut(id.0 as usize) {
+            variable.value = Some(constant);
+        }
     }
 
     /// The value of an expression, if it is known.

@@ -119,6 +119,8 @@ pub(crate) struct Field {
     pub(crate) name: Symbol,
     /// Type.
     pub(crate) ty: TypeId,
+    /// The precision, as of variables.
+    pub(crate) precision: Option<Keyword>,
     /// The name in its declaration.
     pub(crate) tokens: TokenRange,
 }
@@ -289,6 +291,16 @@ impl Types {
     pub(crate) fn add_struct(&mut self, data: StructType) -> TypeId {
         self.structs.push(data);
         self.intern(TypeData::Struct(StructTypeId(self.structs.len() as u32 - 1)))
+    }
+
+    /// The number of structs.
+    pub(crate) fn num_structs(&self) -> u32 {
+        self.structs.len() as u32
+    }
+
+    /// The type of a struct that was added.
+    pub(crate) fn of_struct(&self, id: StructTypeId) -> Option<TypeId> {
+        self.ids.get(&TypeData::Struct(id)).copied()
     }
 
     /// Adds a struct of the language, which has one type in all of a unit.

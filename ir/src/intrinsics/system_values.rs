@@ -5,12 +5,24 @@ use tgsi_environment::SystemValue;
 use crate::intrinsics::IntrinsicOp;
 
 macro_rules! loaders {
+    (first $first:ident $($rest:ident)*) => { IntrinsicOp::$first };
     ($($value:ident [$($loader:ident)+];)+) => {
         impl IntrinsicOp {
             /// Returns the system value that the intrinsic loads unchanged.
             pub const fn system_value(self) -> Option<SystemValue> {
                 Some(match self {
                     $($(IntrinsicOp::$loader)|+ => SystemValue::$value,)+
+                    _ => return None,
+                })
+            }
+
+            /// Returns the intrinsic that loads a system value.
+            #[doc(hidden)]
+            pub const fn loading(value: SystemValue) -> Option<IntrinsicOp> {
+                Some(match value {
+                    $(SystemValue::$value => loaders!(first $($loader)+),)+
+                    #[expect(clippy::allow_attributes, reason = "needed once every value has a loader")]
+                    #[allow(unreachable_patterns)]
                     _ => return None,
                 })
             }

@@ -18,24 +18,24 @@ pub struct Text<'a> {
 
 /// Reads a text, and if it is not a shader itself, the only shader in it. Positions are those in the whole text.
 pub fn read(source: &Text<'_>, read: impl Fn(&[u8]) -> Reading) -> Reading {
-    let Reading { source: shader, findings: mut errors } = read(source.bytes);
+    let Reading { source: shader, findings: mut errors, .. } = read(source.bytes);
     if shader.is_some() || source.bytes.len() as u64 > source.max_bytes {
-        return Reading { source: shader, findings: errors };
+        return Reading::new(shader, errors);
     }
     let found = tgsi::text::extract(source.bytes);
     let one = match &found[..] {
-        [] => return Reading { source: None, findings: errors },
+        [] => return Reading::new(None, errors),
         [one] => one,
-        several => return Reading { source: None, findings: vec![self::several(source.bytes, several)] },
+        several => return Reading::new(None, vec![self::several(source.bytes, several)]),
     };
     // The text is a shader with mistakes: parts that cannot be parsed must not be left out.
     let is_shader = tgsi::text::begins_with_stage(source.bytes);
     let rest = rest_after(source.bytes, one);
     if is_shader && (one.skipped.is_some() || rest.is_none() || source.is_strict) {
         errors.extend(truncation(one));
-        return Reading { source: None, findings: errors };
+        return Reading::new(None, errors);
     }
-    let Reading { source: mut shader, mut findings } = read(&one.text);
+    let Reading { source: mut shader, mut findings, .. } = read(&one.text);
     one.relocate_findings(&mut findings);
     if let Some(Source::Tgsi(shader)) = &mut shader {
         one.relocate(shader.to_mut());
@@ -48,7 +48,7 @@ pub fn read(source: &Text<'_>, read: impl Fn(&[u8]) -> Reading) -> Reading {
     if let Some(rest) = rest.filter(|_| is_shader) {
         findings.push(InputError::RestLeftOut.at(rest));
     }
-    Reading { source: shader, findings }
+    Reading::new(shader, findings)
 }
 
 /// The findings about a shader that was found: lines that were left out, a missing end.

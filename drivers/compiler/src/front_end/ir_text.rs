@@ -53,8 +53,8 @@ impl FrontEnd for IrText {
 impl Reader for IrText {
     fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading {
         match read(bytes, request.limits) {
-            Ok((shader, map)) => Reading { source: Some(Source::Ir(Cow::Owned(shader), map)), findings: Vec::new() },
-            Err(findings) => Reading { source: None, findings },
+            Ok((shader, map)) => Reading::new(Some(Source::Ir(Cow::Owned(shader), map)), Vec::new()),
+            Err(findings) => Reading::new(None, findings),
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod embedded;
 mod error;
+mod interface;
 mod ir_text;
 mod tgsi_text;
 mod tgsi_tokens;
@@ -18,12 +19,16 @@ use std::path::Path;
 
 use tgsi::limits::{LimitInfo, Limits};
 use tgsi_diagnostics::{Diagnostic, ErrorCode};
+use tgsi_ir::shader::ShaderStage;
 
 use crate::driver::{DriverOption, UnknownOption};
 use crate::{Compiler, Source};
 
 pub use embedded::{findings as embedded_findings, several as several_shaders};
 pub use error::InputError;
+pub use interface::{
+    ComponentType, Interface, InterfaceVariable, SamplerUniform, Uniform, UniformError, UniformMember,
+};
 pub use ir_text::{IR_TEXT, IrText};
 pub use tgsi_text::{TGSI_TEXT, TgsiText};
 pub use tgsi_tokens::{TGSI_TOKENS, TgsiTokens};
@@ -83,6 +88,12 @@ pub trait FrontEnd: Debug + Send + Sync {
         ""
     }
 
+    /// The stages of the shaders of an input that consists of several, in pipeline order; empty for other inputs.
+    fn stages(&self, bytes: &[u8]) -> Vec<ShaderStage> {
+        let _ = bytes;
+        Vec::new()
+    }
+
     /// The front end with the options of these names set.
     ///
     /// # Errors
@@ -101,6 +112,12 @@ pub trait Reader: Debug + Send + Sync {
     /// Reads an input. If the request has a compiler, also checks the properties that the compiler relies on. Reports all
     /// findings: parts that are not understood do not hide errors elsewhere.
     fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading;
+
+    /// Reads the shaders of a pipeline together. A language that matches inputs and outputs by name gives both the same
+    /// slots, and reports errors of the interfaces between stages.
+    fn read_pipeline(&self, inputs: &[(&[u8], ReadRequest<'_>)]) -> Vec<Reading> {
+        inputs.iter().map(|(bytes, request)| self.read(bytes, request)).collect()
+    }
 }
 
 /// The surroundings of a read.
@@ -113,6 +130,8 @@ pub struct ReadRequest<'a> {
     pub compiler: Option<&'a Compiler>,
     /// The path of the input, whose extension decides where the content is ambiguous.
     pub path: Option<&'a Path>,
+    /// The stage of the shader to read, of an input that consists of [several](FrontEnd::stages).
+    pub stage: Option<ShaderStage>,
 }
 
 /// The result of a read.
@@ -122,9 +141,16 @@ pub struct Reading {
     pub source: Option<Source<'static>>,
     /// The findings.
     pub findings: Vec<Diagnostic>,
+    /// The interface, of languages that have names.
+    pub interface: Interface,
 }
 
 impl Reading {
+    /// A reading without names.
+    pub fn new(source: Option<Source<'static>>, findings: Vec<Diagnostic>) -> Reading {
+        Reading { source, findings, interface: Interface::default() }
+    }
+
     /// Whether there is a source without errors.
     pub fn is_valid(&self) -> bool {
         self.source.is_some() && !self.findings.iter().any(Diagnostic::is_error)

@@ -99,5 +99,5 @@ fn read(text: &[u8], request: &ReadRequest<'_>, is_strict: bool) -> Reading {
         diagnostics
             .extend(compiler.check(&mut shader, skipped.as_ref().unwrap_or(&SkippedParts::default())).diagnostics);
     }
-    Reading { source: skipped.is_none().then(|| Source::from(shader)), findings: diagnostics }
+    Reading::new(skipped.is_none().then(|| Source::from(shader)), diagnostics)
 }

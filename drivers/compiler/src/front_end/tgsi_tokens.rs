@@ -59,11 +59,11 @@ impl Reader for TgsiTokens {
     fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading {
         let mut shader = match decode(bytes, request.limits) {
             Ok(shader) => shader,
-            Err(finding) => return Reading { source: None, findings: vec![*finding] },
+            Err(finding) => return Reading::new(None, vec![*finding]),
         };
         let findings =
             request.compiler.map(|compiler| compiler.check(&mut shader, &SkippedParts::default()).diagnostics);
-        Reading { source: Some(shader.into()), findings: findings.unwrap_or_default() }
+        Reading::new(Some(shader.into()), findings.unwrap_or_default())
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::Shader;
 use tgsi::shader::{Declaration, DeclarationSemantic, Property};
-use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
+use tgsi::tables::{CoordOrigin, File, PixelCenter, Primitive, Processor, PropertyName, Semantic};
 use tgsi_compiler::Source;
 use tgsi_environment::SystemValue;
 use tgsi_ir::body::Body;
@@ -82,6 +82,11 @@ fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
             .map(|primitive| (PropertyName::GsInputPrimitive, u32::from(primitive.value())))
             .into_iter()
             .collect(),
+        ShaderStage::Fragment => {
+            let origin = if info.fs.origin_upper_left { CoordOrigin::UpperLeft } else { CoordOrigin::LowerLeft };
+            let center = if info.fs.pixel_center_integer { PixelCenter::Integer } else { PixelCenter::HalfInteger };
+            vec![(PropertyName::FsCoordOrigin, origin as u32), (PropertyName::FsCoordPixelCenter, center as u32)]
+        }
         stage if stage.has_workgroups() => vec![
             (PropertyName::CsFixedBlockWidth, info.workgroup_size[0]),
             (PropertyName::CsFixedBlockHeight, info.workgroup_size[1]),

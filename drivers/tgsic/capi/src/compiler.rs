@@ -186,8 +186,8 @@ impl tgsic_compiler {
         let options: Vec<&str> =
             options.filter(|name| front_end.options().iter().any(|option| option.name == *name)).collect();
         let reader = front_end.reader(&options).map_err(|error| Failure::internal(error.to_string()))?;
-        let Reading { source, findings } =
-            reader.read(&bytes, &ReadRequest { limits: self.compiler.limits(), compiler, path: None });
+        let Reading { source, findings, .. } =
+            reader.read(&bytes, &ReadRequest { limits: self.compiler.limits(), compiler, path: None, stage: None });
         result.add_findings(&bytes, front_end, findings)?;
         let source = source.ok_or_else(|| Failure::internal("there is no shader and no error"))?;
         Ok((front_end, source))

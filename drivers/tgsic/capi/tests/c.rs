@@ -126,7 +126,7 @@ fn program(name: &'static str, flags: &[&str], before: &[&str], library: &Path) 
 fn object(name: &str, options: &[&str], target: &Path) -> Result<PathBuf, Failed> {
     let shader = std::fs::read(folder().join(format!("tests/c/objects/{name}.tgsi")))?;
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(options).map_err(|e| e.to_string())?.into());
-    let Reading { source: shader, findings } = compiler.read(&TGSI_TEXT, &shader);
+    let Reading { source: shader, findings, .. } = compiler.read(&TGSI_TEXT, &shader);
     let shader =
         shader.filter(|_| findings.iter().all(|finding| !finding.is_error())).ok_or(format!("{findings:?}"))?;
     let code = compiler.compile(shader).map_err(|error| error.to_string())?;

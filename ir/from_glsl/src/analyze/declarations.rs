@@ -5,7 +5,7 @@ use super::scopes::Entity;
 use super::{Analyzer, SemanticError};
 use crate::ast::{self, Declaration, DeclarationId};
 use crate::extension::Extension;
-use crate::program::{ExprId, StmtId, StmtKind, Storage, VariableId};
+use crate::program::{ExprId, StmtId, StmtKind, Storage, Traits, VariableId};
 use crate::types::{TypeData, TypeId};
 use crate::version::{NEVER, Since};
 
@@ -95,17 +95,27 @@ impl Analyzer<'_> {
         if let Some(variable) = self.resized(declarator, ty, storage) {
             return value.map(|value| self.add_stmt(StmtKind::Declare(variable, Some(value)), declarator.tokens));
         }
-        let id = self.add_variable(declarator.name, ty, storage, declarator.tokens);
         let constant = value.and_then(|value| self.program.expr(value).constant);
+        if is_global && let Some(id) = self.earlier_variable(found, ty, storage, declarator) {
+            let is_new = self.earlier_value(id, value, constant, declarator);
+            self.declare(declarator.name, Entity::Variable(id), declarator.tokens);
+            let is_initialized = is_new && storage == Storage::Global;
+            return value
+                .filter(|_| is_initialized)
+                .map(|value| self.add_stmt(StmtKind::Declare(id, Some(value)), declarator.tokens));
+        }
+        let id = self.add_variable(declarator.name, ty, storage, declarator.tokens);
         let keeps_value = matches!(storage, Storage::Const | Storage::Uniform);
+        let precision = self.precision_or_default(found.precision, ty);
         if let Some(variable) = self.variable_mut(id) {
-            variable.traits = found.traits;
+            variable.traits = Traits { precision, ..found.traits };
             variable.value = constant.filter(|_| keeps_value);
             // Also by a value with an error.
             variable.is_written = declarator.initializer.is_some();
         }
         if is_global {
             self.program.globals.push(id);
+            self.note_value(id, value, constant);
         }
         self.declare(declarator.name, Entity::Variable(id), declarator.tokens);
         if keeps_value && (constant.is_some() || value.is_none()) {

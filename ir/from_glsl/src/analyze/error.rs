@@ -382,6 +382,12 @@ pub(crate) enum SemanticError {
     /// Something that is not an input, where one is needed.
     #[error("only an input can be interpolated")]
     NotAnInput,
+    /// Two units of a program that declare one name differently.
+    #[error("`{name}` differs from its declaration in another unit of the program")]
+    UnitMismatch {
+        /// The name.
+        name: String,
+    },
     /// Warning: a name with two underscores.
     #[error("`{name}` contains `__`, which is reserved")]
     ReservedUnderscores {
@@ -477,6 +483,7 @@ impl SemanticError {
         QualifierOrder => "G0349" "qualifier-order",
         LocationOverlap => "G0350" "location-overlap",
         NotAnInput => "G0351" "not-an-input",
+        UnitMismatch => "G0360" "unit-mismatch",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
         DivisionByZero => "G0502" "constant-division-by-zero",

@@ -8,6 +8,7 @@ use crate::ast::{self, Prototype};
 use crate::builtins::functions::Overloads;
 use crate::keyword::Keyword;
 use crate::program::{Direction, Function, FunctionId, Parameter, Storage};
+use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{TypeData, TypeId};
 use crate::version::Since;
@@ -51,8 +52,16 @@ impl Analyzer<'_> {
             }
             return id;
         }
-        let id = FunctionId(self.program.arenas.function.len() as u32);
         let tokens = prototype.tokens;
+        if let Some(id) = self.earlier_function(name, result, &parameters, tokens) {
+            if let (Some(function), Some(_)) = (self.program.arenas.function.get_mut(id.0 as usize), end) {
+                function.parameters = parameters;
+                function.tokens = tokens;
+            }
+            self.declare_function(name, id, tokens);
+            return id;
+        }
+        let id = FunctionId(self.program.arenas.function.len() as u32);
         self.program.arenas.function.push(Function {
             name,
             result,
@@ -66,6 +75,12 @@ impl Analyzer<'_> {
         if spelling == "main" {
             self.program.main = Some(id);
         }
+        self.declare_function(name, id, tokens);
+        id
+    }
+
+    /// Declares a function in the innermost scope.
+    fn declare_function(&mut self, name: Symbol, id: FunctionId, tokens: TokenRange) {
         match self.scopes.functions_here(name) {
             Some(functions) if functions.len() < MAX_OVERLOADS => functions.push(id),
             Some(_) => {
@@ -74,7 +89,6 @@ impl Analyzer<'_> {
             }
             None => self.declare(name, Entity::Functions(vec![id]), tokens),
         }
-        id
     }
 
     fn check_result(&mut self, result: TypeId, prototype: &Prototype) {

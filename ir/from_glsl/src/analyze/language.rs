@@ -162,7 +162,7 @@ impl Analyzer<'_> {
             Storage::Input => self.program.stage != ShaderStage::Vertex && !self.version().is_at_least(NEVER, 300),
             Storage::Builtin(builtin) => {
                 builtin.is_writable()
-                    || matches!(builtin.role(self.unit.version), Role::Input(_))
+                    || matches!(builtin.role(self.unit.version), Role::Input(_) | Role::SystemValue(_))
                         && self.program.stage != ShaderStage::Vertex
             }
             _ => found.traits.precise && !found.traits.invariant,

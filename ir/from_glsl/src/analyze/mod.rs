@@ -25,6 +25,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 mod type_specs;
+mod units;
 
 use std::rc::Rc;
 
@@ -50,6 +51,7 @@ pub(crate) use complete::find_errors;
 pub(crate) use error::SemanticError;
 use qualifiers::Precisions;
 use scopes::{Entity, Scopes};
+use units::EarlierUnits;
 
 /// Components of constants that are not counted: those of a matrix.
 const MAX_SMALL_CONSTANT: usize = 16;
@@ -71,11 +73,17 @@ pub(crate) struct UnitInfo<'a> {
     pub(crate) max_registers: u32,
 }
 
-/// Analyses a unit. If there are errors, the program is incomplete.
-pub(crate) fn analyze(ast: &Ast, unit: UnitInfo<'_>, interner: &mut Interner, findings: &mut Findings) -> Program {
+/// Analyses the units of a program, which share their global variables and functions. If there are errors, the program
+/// is incomplete.
+pub(crate) fn analyze(
+    units: &[(&Ast, UnitInfo<'_>)],
+    interner: &mut Interner,
+    findings: &mut Findings,
+) -> Option<Program> {
+    let &(ast, unit) = units.first()?;
     let program = Program {
         stage: unit.stage,
-        version: unit.version,
+        version: units.iter().map(|(_, unit)| unit.version).max_by_key(|version| version.number)?,
         types: Types::new(),
         arenas: Arenas::default(),
         lists: Vec::new(),
@@ -110,25 +118,19 @@ pub(crate) fn analyze(ast: &Ast, unit: UnitInfo<'_>, interner: &mut Interner, fi
         coordinate_layout: None,
         reported,
         reported_functions: FxHashSet::default(),
+        earlier: EarlierUnits::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
     analyzer.error_expr(TokenRange::default());
     analyzer.scopes.push();
     analyzer.scopes.push();
-    for item in &ast.items {
-        if analyzer.findings.is_full() {
-            break;
-        }
-        match *item {
-            ast::Item::Declaration(declaration) => {
-                let stmts = analyzer.declaration(declaration);
-                analyzer.program.initializers.extend(stmts);
-            }
-            ast::Item::Function { prototype, body, end } => analyzer.function(&prototype, body, end),
-        }
+    analyzer.items();
+    for &(ast, unit) in units.get(1..).unwrap_or_default() {
+        analyzer.next_unit(ast, unit);
+        analyzer.items();
     }
     analyzer.finish();
-    analyzer.program
+    Some(analyzer.program)
 }
 
 /// The function whose body is analysed.
@@ -199,9 +201,28 @@ struct Analyzer<'a> {
     reported: Vec<Span>,
     /// Functions whose absence was reported.
     reported_functions: FxHashSet<Symbol>,
+    /// What earlier units of the program declare.
+    earlier: EarlierUnits,
 }
 
 impl Analyzer<'_> {
+    /// Analyses the declarations and functions of a unit.
+    fn items(&mut self) {
+        let ast = self.ast;
+        for item in &ast.items {
+            if self.findings.is_full() {
+                break;
+            }
+            match *item {
+                ast::Item::Declaration(declaration) => {
+                    let stmts = self.declaration(declaration);
+                    self.program.initializers.extend(stmts);
+                }
+                ast::Item::Function { prototype, body, end } => self.function(&prototype, body, end),
+            }
+        }
+    }
+
     fn version(&self) -> Version {
         self.unit.version
     }

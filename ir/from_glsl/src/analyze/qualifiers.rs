@@ -416,13 +416,18 @@ impl Analyzer<'_> {
     /// The precision of a type by qualifiers, or by default; `None` for types without precision, and in desktop
     /// versions.
     pub(super) fn precision_of(&self, qualifiers: ast::List<Qualifier>, ty: TypeId) -> Option<Keyword> {
-        if !self.version().is_es() {
-            return None;
-        }
         let written = self.ast.list(qualifiers).iter().find_map(|qualifier| match qualifier.kind {
             QualifierKind::Keyword(keyword @ (Keyword::Lowp | Keyword::Mediump | Keyword::Highp)) => Some(keyword),
             _ => None,
         });
+        self.precision_or_default(written, ty)
+    }
+
+    /// The precision of a type: the one that is written, else the default. Desktop versions have none.
+    pub(super) fn precision_or_default(&self, written: Option<Keyword>, ty: TypeId) -> Option<Keyword> {
+        if !self.version().is_es() {
+            return None;
+        }
         let types = &self.program.types;
         let inner = types.without_arrays(ty);
         let default = match (types.get(inner), types.scalar(inner)) {

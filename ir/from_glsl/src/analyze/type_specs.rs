@@ -165,10 +165,14 @@ impl Analyzer<'_> {
                     self.report(SemanticError::InitializerNotAllowed { what: "a field of a struct" }, tokens);
                 }
                 self.check_field(ty, declarator, &fields);
-                fields.push(Field { name: declarator.name, ty, tokens: declarator.tokens });
+                let precision = self.precision_of(members.qualifiers, ty);
+                fields.push(Field { name: declarator.name, ty, precision, tokens: declarator.tokens });
             }
         }
-        let ty = self.program.types.add_struct(StructType { name: spec.name, fields, tokens: spec.tokens });
+        let ty = match self.earlier_struct(spec.name, &fields) {
+            Some(ty) => ty,
+            None => self.program.types.add_struct(StructType { name: spec.name, fields, tokens: spec.tokens }),
+        };
         if let Some(name) = spec.name {
             self.declare(name, Entity::Type(ty), spec.tokens);
         }

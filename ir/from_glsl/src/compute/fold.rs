@@ -210,6 +210,10 @@ pub(crate) fn builtin(types: &Types, op: BuiltinOp, ty: TypeId, arguments: &[&Co
     if op == BuiltinOp::Noise {
         return None;
     }
+    // Constants do not change between pixels.
+    if let (BuiltinOp::DFdx(_) | BuiltinOp::DFdy(_) | BuiltinOp::Fwidth(_), [argument]) = (op, arguments) {
+        return Some(Constant { ty, bits: vec![0; argument.bits.len()] });
+    }
     let of_argument = |value: &&Constant| {
         let (scalar, operand) = operand(types, value)?;
         Some(functions::Argument { scalar, operand })

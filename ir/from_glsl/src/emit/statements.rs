@@ -126,7 +126,17 @@ impl Emitter<'_, '_, '_> {
     /// `if`, `else if`, `else`: each arm is in the else side of the one before.
     fn branches(&mut self, arms: &[(ExprId, StmtId)], otherwise: Option<StmtId>) -> Result<(), EmitError> {
         let mut open = Vec::with_capacity(arms.len());
+        let mut otherwise = otherwise;
         for &(condition, body) in arms {
+            // Arms that no run reaches may call functions that are not defined.
+            match self.context.program.value(condition).map(|value| value.bits.first().copied()) {
+                Some(Some(0)) => continue,
+                Some(Some(_)) => {
+                    otherwise = Some(body);
+                    break;
+                }
+                _ => {}
+            }
             let condition = self.vector_of(condition)?;
             let id = self.b.push_if(condition);
             self.nested(body)?;

@@ -1,5 +1,6 @@
 //! Variables of the IR.
 
+use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Def, Type as IrType, Variable as IrVariable};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::intrinsics::indices::InterpMode;
@@ -12,7 +13,7 @@ use super::{Context, Emitter, bit_size, index};
 use crate::builtins::variables::Role;
 use crate::compute::Operand;
 use crate::program::{ConstantId, Interpolation, Storage, VariableId};
-use crate::types::{TypeData, TypeId};
+use crate::types::{Scalar, TypeData, TypeId};
 
 impl Context<'_> {
     /// A variable of the shader that no other shader and no pipeline sees.
@@ -61,6 +62,9 @@ impl Emitter<'_, '_, '_> {
             let argument = argument.clone();
             return self.sampler_memory(&argument);
         }
+        if let Some(value) = self.system_value(id, ty) {
+            return value;
+        }
         let variable = self.ir_variable(id);
         // The type may have got its length after this expression.
         let declared = self.context.program.variable(id).ty;
@@ -73,6 +77,17 @@ impl Emitter<'_, '_, '_> {
         }
         let ty = if matches!(self.context.program.types.get(ty), TypeData::Array { .. }) { declared } else { ty };
         Value::Memory(deref, ty)
+    }
+
+    /// The value of a variable of the language that the pipeline provides.
+    fn system_value(&mut self, id: VariableId, ty: TypeId) -> Option<Value> {
+        let program = self.context.program;
+        let Storage::Builtin(builtin) = program.variable(id).storage else { return None };
+        let Role::SystemValue(value) = builtin.role(program.version) else { return None };
+        let (scalar, components) = program.types.as_vector(ty)?;
+        let bits = if scalar == Scalar::Bool { 1 } else { 32 };
+        let op = IntrinsicOp::loading(value)?;
+        Some(Value::Operand(Operand::Vector(self.b.intrinsic_def(op, &[], &[], Shape::new(components, bits)))))
     }
 
     /// The IR variable of a variable; of an output, its shadow.

@@ -32,6 +32,8 @@ mod tests;
 mod types;
 mod words;
 
+use std::ops::Range;
+
 use crate::ast::Ast;
 use crate::extension::Extensions;
 use crate::findings::Findings;
@@ -44,9 +46,10 @@ pub(crate) use error::ParseError;
 use feature::Feature;
 use scope::Scopes;
 
-/// Parses a unit. The tree has the parts that could be read; `findings` has errors for text that could not be read.
+/// Parses the unit of a range of tokens. The tree has the parts that could be read; `findings` has errors for text that could not be read.
 pub(crate) fn parse(
     tokens: &Tokens,
+    range: Range<u32>,
     version: Version,
     extensions: &Extensions,
     limits: &GlslLimits,
@@ -61,8 +64,9 @@ pub(crate) fn parse(
         findings,
         ast: Ast::default(),
         scopes: Scopes::default(),
-        at: 0,
-        statement: 0,
+        at: range.start,
+        end: range.end,
+        statement: range.start,
         depth: 0,
         limit: limits.nesting,
         failed: false,
@@ -90,6 +94,8 @@ struct Parser<'a> {
     scopes: Scopes,
     /// The next token.
     at: u32,
+    /// The token after the last one of the unit.
+    end: u32,
     /// The first token of the statement, member or global declaration.
     statement: u32,
     /// The number of open blocks, structs, parentheses and operators that nest to the right.

@@ -98,7 +98,7 @@ impl Parser<'_> {
 
     /// Steps to the end of the text without further reports.
     pub(super) fn abandon(&mut self) {
-        self.at = (self.tokens.tokens.len() as u32).saturating_sub(1).max(self.at);
+        self.at = self.end.saturating_sub(1).max(self.at);
         self.is_cut_off = true;
     }
 

@@ -151,7 +151,7 @@ impl Preprocessor<'_> {
     /// Defines a macro of the options: a name, possibly with parameters, and its replacement.
     pub(super) fn define_option(&mut self, name: &str, replacement: &str) {
         let text = format!("{name} {replacement}");
-        let mut lexer = Lexer::new(text.as_bytes());
+        let mut lexer = Lexer::new(text.as_bytes(), 0);
         let mut line = Vec::new();
         loop {
             let mut token = lexer.next(self.interner, &self.spellings);

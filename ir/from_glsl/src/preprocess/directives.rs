@@ -233,7 +233,7 @@ impl Preprocessor<'_> {
                 return;
             }
         };
-        if !self.tokens.tokens.is_empty() {
+        if self.tokens.tokens.len() > self.first {
             let error = match self.version.is_es() {
                 true => PreprocessError::LateExtensionEs,
                 false => PreprocessError::LateExtension,

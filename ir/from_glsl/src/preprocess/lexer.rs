@@ -98,8 +98,15 @@ pub(super) struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     /// The start of a text.
-    pub(super) fn new(text: &'t [u8]) -> Lexer<'t> {
-        Lexer { text, at: 0, line_start: true, scratch: String::new(), continuation: None, open_comment: None }
+    pub(super) fn new(text: &'t [u8], start: u32) -> Lexer<'t> {
+        Lexer {
+            text,
+            at: start as usize,
+            line_start: true,
+            scratch: String::new(),
+            continuation: None,
+            open_comment: None,
+        }
     }
 
     /// Whether only blanks and comments precede the position in its line.
@@ -349,7 +356,7 @@ impl NumberScan {
 
 /// The one token that a text without blanks spells; `None` if it spells another number of tokens.
 pub(super) fn single_token(text: &str, interner: &mut Interner, spellings: &Spellings) -> Option<PpToken> {
-    let mut lexer = Lexer::new(text.as_bytes());
+    let mut lexer = Lexer::new(text.as_bytes(), 0);
     let token = lexer.next(interner, spellings);
     let is_whole = token.span.end as usize == text.len();
     (is_whole && !matches!(token.kind, PpKind::Other | PpKind::End | PpKind::Newline)).then_some(token)

@@ -9,6 +9,8 @@ pub(crate) struct LineMap {
     starts: Vec<u32>,
     /// Changes by `#line`, by ascending line.
     changes: Vec<Change>,
+    /// The index of the first line of the unit.
+    first: u32,
 }
 
 /// The effect of a `#line` directive.
@@ -23,8 +25,8 @@ struct Change {
 }
 
 impl LineMap {
-    /// Finds the lines of a text. A line ends at LF, CR, CR LF or LF CR.
-    pub(super) fn new(text: &[u8]) -> LineMap {
+    /// Finds the lines of a text, whose unit begins at an offset. A line ends at LF, CR, CR LF or LF CR.
+    pub(super) fn new(text: &[u8], start: u32) -> LineMap {
         let mut starts = vec![0];
         let mut at = 0;
         while let Some(&byte) = text.get(at) {
@@ -35,7 +37,9 @@ impl LineMap {
                 at += 1;
             }
         }
-        LineMap { starts, changes: Vec::new() }
+        let mut map = LineMap { starts, changes: Vec::new(), first: 0 };
+        map.first = map.index(start);
+        map
     }
 
     /// Gives the line of an offset, which is after all earlier ones, a number, and optionally the source string.
@@ -56,7 +60,7 @@ impl LineMap {
         let after = self.changes.partition_point(|change| change.from <= index);
         match after.checked_sub(1).and_then(|at| self.changes.get(at)) {
             Some(change) => (change.line.wrapping_add(index - change.from), change.source),
-            None => (index + 1, 0),
+            None => ((index + 1).saturating_sub(self.first), 0),
         }
     }
 

@@ -47,8 +47,10 @@ const MAX_NAME: usize = 1024;
 /// A unit after preprocessing.
 #[derive(Debug)]
 pub(crate) struct Preprocessed {
-    /// The tokens. If the limits are exceeded, only the end.
+    /// The tokens, after those of other units. If the limits are exceeded, only the end.
     pub(crate) tokens: Tokens,
+    /// The index of the first token.
+    pub(crate) first: u32,
     /// The version: that of `#version`, otherwise of the options.
     pub(crate) version: Version,
     /// The extensions that are enabled anywhere, also with `warn`.
@@ -60,8 +62,21 @@ pub(crate) struct Preprocessed {
 }
 
 /// Converts a text to tokens.
+#[cfg(test)]
 pub(crate) fn preprocess(
     text: &[u8],
+    options: &GlslOptions,
+    interner: &mut Interner,
+    findings: &mut Findings,
+) -> Preprocessed {
+    preprocess_from(text, 0, Tokens::default(), options, interner, findings)
+}
+
+/// Converts the text from an offset on to tokens, which are added to those of other units.
+pub(crate) fn preprocess_from(
+    text: &[u8],
+    start: u32,
+    tokens: Tokens,
     options: &GlslOptions,
     interner: &mut Interner,
     findings: &mut Findings,
@@ -71,8 +86,8 @@ pub(crate) fn preprocess(
     if is_too_long {
         findings.add(&PreprocessError::TextTooLong { length: text.len(), limit }, Span::new(0, 1));
     }
-    let text = if is_too_long { &[] } else { text };
-    let mut preprocessor = Preprocessor::new(text, options, interner, findings);
+    let (text, start) = if is_too_long { (&[][..], 0) } else { (text, start) };
+    let mut preprocessor = Preprocessor::new(text, start, tokens, options, interner, findings);
     loop {
         let token = preprocessor.next_expanded();
         if token.kind == PpKind::End || preprocessor.findings.is_full() {
@@ -125,14 +140,18 @@ struct Preprocessor<'a> {
     has_old_paste: bool,
     /// Braces of the result that are open.
     open_braces: u32,
-    /// The result.
+    /// The result, after the tokens of other units.
     tokens: Tokens,
+    /// The number of those.
+    first: usize,
 }
 
 impl<'a> Preprocessor<'a> {
     /// The state before the first token.
     fn new(
         text: &'a [u8],
+        start: u32,
+        tokens: Tokens,
         options: &'a GlslOptions,
         interner: &'a mut Interner,
         findings: &'a mut Findings,
@@ -140,13 +159,13 @@ impl<'a> Preprocessor<'a> {
         let spellings = Spellings::new(interner);
         let names = Names { defined: interner.intern("defined") };
         Preprocessor {
-            lexer: Lexer::new(text),
+            lexer: Lexer::new(text, start),
             options,
             interner,
             findings,
             spellings,
             names,
-            lines: LineMap::new(text),
+            lines: LineMap::new(text, start),
             version: options.default_version,
             has_begun: false,
             enabled: Extensions::default(),
@@ -167,7 +186,8 @@ impl<'a> Preprocessor<'a> {
             has_deep_groups: false,
             has_old_paste: false,
             open_braces: 0,
-            tokens: Tokens::default(),
+            first: tokens.tokens.len(),
+            tokens,
         }
     }
 
@@ -329,12 +349,13 @@ impl<'a> Preprocessor<'a> {
             self.findings.add(&PreprocessError::LineContinuation { version: self.version }, span);
         }
         if self.is_exhausted {
-            self.tokens = Tokens::default();
+            self.tokens.tokens.truncate(self.first);
         }
         let end = text.len() as u32;
         let (symbol, span) = (self.spellings.empty, Span::new(end, end));
         self.tokens.tokens.push(Token { kind: TokenKind::End, symbol, span, expansion: ExpansionId(0) });
         Preprocessed {
+            first: self.first as u32,
             tokens: self.tokens,
             version: self.version,
             extensions: self.ever_enabled,

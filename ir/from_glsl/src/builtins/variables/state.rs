@@ -198,6 +198,7 @@ pub(crate) fn struct_type(name: &str, types: &mut Types, interner: &mut Interner
     let fields = data.fields.iter().map(|field| Field {
         name: interner.intern(field.name),
         ty: TypeId::vector(crate::types::Scalar::Float, field.components),
+        precision: None,
         tokens,
     });
     let fields = fields.collect();

@@ -36,7 +36,8 @@ fn parse_with(text: &str, options: &GlslOptions) -> Parsed {
     let mut findings = Findings::default();
     let unit = preprocess(text.as_bytes(), options, &mut interner, &mut findings);
     let (tokens, extensions) = (&unit.tokens, &unit.extensions);
-    let ast = super::parse(tokens, unit.version, extensions, &options.limits, &interner, &mut findings);
+    let range = 0..tokens.tokens.len() as u32;
+    let ast = super::parse(tokens, range, unit.version, extensions, &options.limits, &interner, &mut findings);
     Parsed { ast, interner, findings: findings.into_vec() }
 }
 

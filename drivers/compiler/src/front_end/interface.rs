@@ -1,0 +1,426 @@
+//! The interface of a shader by name: the values that an application sets, and those that stages share.
+//!
+//! Languages with names have one. A front end assigns registers and units, and describes them here, so that values can
+//! be given by name ([`Interface::set`]).
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use thiserror::Error;
+
+/// The type of the components of a uniform.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ComponentType {
+    /// 32-bit float.
+    Float,
+    /// 64-bit float: two words.
+    Double,
+    /// Signed 32-bit integer.
+    Int,
+    /// Unsigned 32-bit integer.
+    Uint,
+    /// Boolean: 0 or 1.
+    Bool,
+}
+
+/// A part of a uniform that is set by its own name: a scalar, a vector, a matrix, or an array of these.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct UniformMember {
+    /// The name after that of the uniform: `[2].color`; empty if the uniform has no structs.
+    pub path: String,
+    /// Type of the components.
+    pub component_type: ComponentType,
+    /// Components of a scalar, vector or column.
+    pub rows: u8,
+    /// Columns of a matrix; 1 for scalars and vectors.
+    pub columns: u8,
+    /// Elements of an array, all dimensions together; `None` if it is not an array.
+    pub length: Option<u32>,
+    /// The register of the first column of the first element. Each column has its own register, or two for more than two
+    /// doubles.
+    pub register: u32,
+    /// The first component in the register.
+    pub component: u8,
+}
+
+impl UniformMember {
+    /// A scalar, vector or matrix.
+    pub fn new(path: String, component_type: ComponentType, rows: u8, columns: u8, register: u32) -> UniformMember {
+        UniformMember { path, component_type, rows, columns, length: None, register, component: 0 }
+    }
+
+    /// Registers of a column.
+    fn column_registers(&self) -> u32 {
+        if self.component_type == ComponentType::Double && self.rows > 2 { 2 } else { 1 }
+    }
+
+    /// Writes an element: components of the columns in order. Missing registers of the buffer are added.
+    fn write(&self, element: u32, values: &[f64], buffer: &mut Vec<u32>) {
+        let registers = self.column_registers();
+        let first = self.register + element * u32::from(self.columns) * registers;
+        for (column, values) in values.chunks(usize::from(self.rows).max(1)).enumerate() {
+            let start = 4 * (first as usize + column * registers as usize) + usize::from(self.component);
+            let words: Vec<u32> = values.iter().flat_map(|&value| self.words(value)).collect();
+            let end = start + words.len();
+            if buffer.len() < end {
+                buffer.resize(end.next_multiple_of(4), 0);
+            }
+            if let Some(place) = buffer.get_mut(start..end) {
+                place.copy_from_slice(&words);
+            }
+        }
+    }
+
+    /// The words of a component.
+    fn words(&self, value: f64) -> impl Iterator<Item = u32> {
+        let bits = value.to_bits();
+        let (first, second) = match self.component_type {
+            ComponentType::Float => ((value as f32).to_bits(), None),
+            ComponentType::Double => (bits as u32, Some((bits >> 32) as u32)),
+            // Both ranges: 0xffffffff is -1.
+            ComponentType::Int | ComponentType::Uint => (value as i64 as u32, None),
+            ComponentType::Bool => (u32::from(value != 0.0), None),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
+/// A uniform, or fixed-function state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Uniform {
+    /// Name.
+    pub name: String,
+    /// Type as in the source: `vec4[8]`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The first register of four components: `CONST[0][register]`.
+    pub register: u32,
+    /// Registers that it takes: arrays end at the largest index that is used.
+    pub num_registers: u32,
+    /// Whether it is state of the fixed-function pipeline, such as `gl_Fog`.
+    pub is_state: bool,
+    /// The value of its initialiser: bits of the components in order. Of state the initial value that GL specifies: four
+    /// words for each register, including those of array elements that are not used.
+    pub initial: Option<Vec<u64>>,
+    /// The parts that are set separately, by register.
+    pub members: Vec<UniformMember>,
+}
+
+impl Uniform {
+    /// A uniform without initial value.
+    pub fn new(name: String, ty: String, register: u32, num_registers: u32, members: Vec<UniformMember>) -> Uniform {
+        Uniform { name, ty, register, num_registers, is_state: false, initial: None, members }
+    }
+
+    /// Writes the initial value; zero without one.
+    fn write_initial(&self, buffer: &mut Vec<u32>) {
+        let end = 4 * (self.register as usize + self.num_registers as usize);
+        if buffer.len() < end {
+            buffer.resize(end, 0);
+        }
+        let Some(bits) = &self.initial else { return };
+        if self.is_state {
+            let words = bits.iter().map(|&bits| bits as u32);
+            buffer.iter_mut().take(end).skip(4 * self.register as usize).zip(words).for_each(|(to, word)| *to = word);
+            return;
+        }
+        let mut bits = bits.iter();
+        for member in &self.members {
+            let count = usize::from(member.rows) * usize::from(member.columns);
+            for element in 0..member.length.unwrap_or(1) {
+                let values = bits.by_ref().take(count).map(|&bits| member.component_type.value(bits));
+                let values: Vec<f64> = values.collect();
+                member.write(element, &values, buffer);
+            }
+        }
+        buffer.truncate(buffer.len().max(end));
+    }
+}
+
+impl ComponentType {
+    /// The value with these bits.
+    fn value(self, bits: u64) -> f64 {
+        match self {
+            ComponentType::Float => f64::from(f32::from_bits(bits as u32)),
+            ComponentType::Double => f64::from_bits(bits),
+            ComponentType::Int => f64::from(bits as i32),
+            ComponentType::Uint | ComponentType::Bool => f64::from(bits as u32),
+        }
+    }
+}
+
+/// A sampler uniform.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SamplerUniform {
+    /// Name, with fields of structs: `material.diffuse`.
+    pub name: String,
+    /// Type as in the source.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The first unit.
+    pub unit: u32,
+    /// Units: the elements of arrays are consecutive.
+    pub num_units: u32,
+}
+
+impl SamplerUniform {
+    /// A sampler, or an array of samplers.
+    pub fn new(name: String, ty: String, unit: u32, num_units: u32) -> SamplerUniform {
+        SamplerUniform { name, ty, unit, num_units }
+    }
+}
+
+/// An input or output.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct InterfaceVariable {
+    /// Name.
+    pub name: String,
+    /// Type as in the source.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The slot ([`tgsi_ir::slots`]).
+    pub location: i32,
+    /// The number of the register.
+    pub register: u32,
+}
+
+impl InterfaceVariable {
+    /// An input or output.
+    pub fn new(name: String, ty: String, location: i32, register: u32) -> InterfaceVariable {
+        InterfaceVariable { name, ty, location, register }
+    }
+}
+
+/// The interface of a shader.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Interface {
+    /// Uniforms that are used, by register.
+    pub uniforms: Vec<Uniform>,
+    /// Samplers that are used, by unit.
+    pub samplers: Vec<SamplerUniform>,
+    /// Inputs that are used, by register.
+    pub inputs: Vec<InterfaceVariable>,
+    /// Outputs that are written, by register.
+    pub outputs: Vec<InterfaceVariable>,
+    /// Uniforms that are declared and not used.
+    pub unused: Vec<String>,
+}
+
+/// A value that cannot be set.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum UniformError {
+    /// No uniform has the name.
+    #[error("there is no uniform `{name}`{}", hint(.known))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The closest name.
+        known: Option<String>,
+    },
+    /// The name is that of a struct.
+    #[error("`{name}` has several parts; set each, such as `{first}`")]
+    Struct {
+        /// The name.
+        name: String,
+        /// The name of the first part.
+        first: String,
+    },
+    /// An index is not below the length.
+    #[error("`{name}` has {length} elements")]
+    Index {
+        /// The name of the array.
+        name: String,
+        /// Its length.
+        length: u32,
+    },
+    /// The number of values is not that of the components.
+    #[error("`{name}` takes {expected} values{}, found {found}", if *.is_array { " an element" } else { "" })]
+    Count {
+        /// The name.
+        name: String,
+        /// Components of the uniform, or of an element.
+        expected: usize,
+        /// Values given.
+        found: usize,
+        /// Whether it is an array.
+        is_array: bool,
+    },
+}
+
+fn hint(known: &Option<String>) -> String {
+    known.as_ref().map_or_else(String::new, |known| format!("; did you mean `{known}`?"))
+}
+
+impl Interface {
+    /// The first constant buffer with the initial values of all uniforms: words from register 0.
+    pub fn initial_constants(&self) -> Vec<u32> {
+        let mut buffer = Vec::new();
+        self.uniforms.iter().for_each(|uniform| uniform.write_initial(&mut buffer));
+        buffer
+    }
+
+    /// Whether the shader declares a uniform or sampler of this name without using it, or uses the uniform but not this
+    /// part. Values for it have no effect.
+    pub fn is_unused(&self, name: &str) -> bool {
+        let root = name.split(['.', '[']).next().unwrap_or(name);
+        self.unused.iter().any(|unused| unused == root)
+    }
+
+    /// Sets a uniform in the first constant buffer. A name without index sets an array from its first element on, so
+    /// does `a[3]` from the fourth. Matrices are in the order of columns. Elements that no shader uses have no register,
+    /// and are left out.
+    ///
+    /// # Errors
+    /// [`UniformError`]; the buffer is unchanged then.
+    pub fn set(&self, name: &str, values: &[f64], buffer: &mut Vec<u32>) -> Result<(), UniformError> {
+        let root = name.split(['.', '[']).next().unwrap_or(name);
+        let unknown = || {
+            let names = self
+                .uniforms
+                .iter()
+                .flat_map(|uniform| uniform.members.iter().map(|member| format!("{}{}", uniform.name, member.path)));
+            let names: Vec<String> = names.collect();
+            let known = tgsi_diagnostics::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
+            UniformError::Unknown { name: name.to_owned(), known }
+        };
+        let uniform = self.uniforms.iter().find(|uniform| uniform.name == root).ok_or_else(unknown)?;
+        let path = name.get(root.len()..).unwrap_or_default();
+        // The member itself, or one of its elements.
+        let element = path.rsplit_once('[').and_then(|(before, index)| {
+            let index: u32 = index.strip_suffix(']')?.parse().ok()?;
+            let is_array = |member: &&UniformMember| member.path == before && member.length.is_some();
+            Some((uniform.members.iter().find(is_array)?, index))
+        });
+        let whole = uniform.members.iter().find(|member| member.path == path).map(|member| (member, 0));
+        let Some((member, first)) = whole.or(element) else {
+            let is_part = |member: &&UniformMember| {
+                member.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
+            };
+            let Some(part) = uniform.members.iter().find(is_part) else { return Err(unknown()) };
+            return Err(UniformError::Struct { name: name.to_owned(), first: format!("{root}{}", part.path) });
+        };
+        let length = member.length.unwrap_or(1);
+        if first >= length {
+            return Err(UniformError::Index { name: format!("{root}{}", member.path), length });
+        }
+        let count = usize::from(member.rows) * usize::from(member.columns);
+        let is_array = member.length.is_some();
+        if count == 0 || values.is_empty() || !values.len().is_multiple_of(count) || !is_array && values.len() != count
+        {
+            let (expected, found) = (count, values.len());
+            return Err(UniformError::Count { name: name.to_owned(), expected, found, is_array });
+        }
+        let end = 4 * (uniform.register as usize + uniform.num_registers as usize);
+        if buffer.len() < end {
+            buffer.resize(end, 0);
+        }
+        let registers = member.column_registers() * u32::from(member.columns);
+        for (element, values) in (first..length).zip(values.chunks(count)) {
+            let start = member.register.saturating_add(element.saturating_mul(registers));
+            if start >= uniform.register + uniform.num_registers {
+                break;
+            }
+            member.write(element, values, buffer);
+        }
+        Ok(())
+    }
+
+    /// The units of a sampler: of `a[2]` the third of the array `a`.
+    pub fn unit(&self, name: &str) -> Option<u32> {
+        if let Some(sampler) = self.samplers.iter().find(|sampler| sampler.name == name) {
+            return Some(sampler.unit);
+        }
+        let (array, index) = name.strip_suffix(']')?.rsplit_once('[')?;
+        let index: u32 = index.parse().ok()?;
+        let sampler = self.samplers.iter().find(|sampler| sampler.name == array && index < sampler.num_units)?;
+        Some(sampler.unit + index)
+    }
+
+    /// A table for people: a line for each uniform, sampler, input and output.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let range = |first: u32, count: u32| match count {
+            0 | 1 => format!("[{first}]"),
+            _ => format!("[{first}..{}]", first + count - 1),
+        };
+        for Uniform { name, ty, register, num_registers, is_state, .. } in &self.uniforms {
+            let kind = if *is_state { "state" } else { "uniform" };
+            let _ = writeln!(text, "{kind} {ty} {name} = CONST[0]{}", range(*register, *num_registers));
+        }
+        for SamplerUniform { name, ty, unit, num_units } in &self.samplers {
+            let _ = writeln!(text, "uniform {ty} {name} = SAMP{}", range(*unit, *num_units));
+        }
+        for (kind, file, list) in [("in", "IN", &self.inputs), ("out", "OUT", &self.outputs)] {
+            for InterfaceVariable { name, ty, register, .. } in list {
+                let _ = writeln!(text, "{kind} {ty} {name} = {file}[{register}]");
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interface() -> Interface {
+        use ComponentType::{Float, Int};
+        let array = UniformMember { length: Some(3), ..UniformMember::new("[1].color".into(), Float, 3, 1, 2) };
+        let lights = vec![UniformMember::new("[0].on".into(), Int, 1, 1, 1), array];
+        let matrix = vec![UniformMember::new(String::new(), Float, 2, 2, 5)];
+        Interface {
+            uniforms: vec![
+                Uniform::new("lights".into(), "Light[2]".into(), 1, 4, lights),
+                Uniform::new("turn".into(), "mat2".into(), 5, 2, matrix),
+            ],
+            samplers: vec![SamplerUniform::new("images".into(), "sampler2D[3]".into(), 2, 3)],
+            ..Interface::default()
+        }
+    }
+
+    #[test]
+    fn members_are_set_by_name() {
+        let interface = interface();
+        let mut buffer = Vec::new();
+        interface.set("lights[0].on", &[-1.0], &mut buffer).expect("an integer");
+        interface.set("lights[1].color[1]", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut buffer).expect("two elements");
+        interface.set("turn", &[1.0, 2.0, 3.0, 4.0], &mut buffer).expect("a matrix");
+        let float = |at: usize| f32::from_bits(buffer[at]);
+        assert_eq!(buffer[4], u32::MAX);
+        assert_eq!([12, 13, 14, 16, 18].map(float), [1.0, 2.0, 3.0, 4.0, 6.0]);
+        assert_eq!([20, 21, 24, 25].map(float), [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn wrong_values_are_errors() {
+        let interface = interface();
+        let error = |name: &str, count: usize| {
+            let mut buffer = Vec::new();
+            let error = interface.set(name, &vec![0.0; count], &mut buffer).expect_err("an error");
+            assert!(buffer.is_empty());
+            error.to_string()
+        };
+        assert_eq!(error("turm", 4), "there is no uniform `turm`; did you mean `turn`?");
+        assert_eq!(error("lights", 1), "`lights` has several parts; set each, such as `lights[0].on`");
+        assert_eq!(error("lights[1].color[3]", 3), "`lights[1].color` has 3 elements");
+        assert_eq!(error("turn", 3), "`turn` takes 4 values, found 3");
+        assert_eq!(error("lights[1].color", 4), "`lights[1].color` takes 3 values an element, found 4");
+    }
+
+    #[test]
+    fn samplers_have_units() {
+        let interface = interface();
+        assert_eq!(
+            ["images", "images[2]", "images[3]", "image"].map(|name| interface.unit(name)),
+            [Some(2), Some(4), None, None]
+        );
+    }
+}

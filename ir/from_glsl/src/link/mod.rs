@@ -1,0 +1,300 @@
+//! Links the stages of a pipeline by the names of their variables.
+//!
+//! - Outputs of a stage and inputs of the next with one name are one variable: their types and qualifiers must agree, and
+//!   they get the same slots. Uniforms of one name must agree between all stages.
+//! - Slots are assigned in the order of the producer's declarations: first to variables that both stages use, then to
+//!   the others, so that superfluous declarations take no slot from them. Explicit locations are kept.
+
+mod compare;
+mod error;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use error::LinkError;
+
+use rustc_hash::FxHashMap;
+use tgsi_ir::shader::ShaderStage;
+
+use crate::builtins::variables::Role;
+use crate::keyword::Keyword;
+use crate::program::{Constant, Interpolation, Program, Storage, Variable, VariableId};
+use crate::stage::StageUnit;
+use crate::token::TokenRange;
+use compare::{Difference, difference};
+
+/// Slots between stages.
+const SLOTS: u32 = 32;
+
+/// Slots of the variables between a stage and its neighbours, from `VAR0`.
+pub(crate) type Slots = FxHashMap<VariableId, u32>;
+
+/// The first version in which inputs of fragment shaders that are not written are not an error.
+const ALLOWS_UNWRITTEN: u16 = 130;
+/// The first version in which `gl_Position` need not be written.
+const ALLOWS_NO_POSITION: u16 = 140;
+/// The first versions in which qualifiers of both stages may differ.
+const ALLOWS_CENTROID: u16 = 430;
+const ALLOWS_INVARIANT: (u16, u16) = (420, 300);
+const ALLOWS_INTERPOLATION: u16 = 440;
+
+/// Matches all stages, which are in pipeline order, reports errors, and assigns slots.
+pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
+    let mut slots = vec![Slots::default(); stages.len()];
+    for second in 1..stages.len() {
+        let (before, after) = stages.split_at_mut(second);
+        let Some(consumer) = after.first_mut() else { break };
+        for producer in before.iter_mut() {
+            check_versions(producer, consumer);
+            check_uniforms(producer, consumer);
+            share_initial_values(producer, consumer);
+            share_initial_values(consumer, producer);
+        }
+        let (Some(producer), Some([of_producer, of_consumer])) =
+            (before.last_mut(), slots.get_mut(second - 1..=second))
+        else {
+            break;
+        };
+        check_varyings(producer, consumer);
+        check_builtins(producer, consumer);
+        assign(producer, consumer, of_producer, of_consumer);
+    }
+    slots
+}
+
+/// A global variable of a stage.
+type Global<'a> = (VariableId, &'a Variable);
+
+/// The variables of a storage in the order of declaration.
+fn globals(program: &Program, storage: Storage) -> impl Iterator<Item = Global<'_>> {
+    let variables = program.globals.iter().map(|&id| (id, program.variable(id)));
+    variables.filter(move |(_, variable)| variable.storage == storage)
+}
+
+/// The variables of a storage by name.
+fn by_name(stage: &StageUnit, storage: Storage) -> FxHashMap<&str, Global<'_>> {
+    globals(&stage.program, storage).map(|global| (stage.interner.spelling(global.1.name), global)).collect()
+}
+
+/// Whether the code that is left uses a variable.
+fn is_used(stage: &StageUnit, id: VariableId) -> bool {
+    stage.used.contains(&id)
+}
+
+/// Desktop and ES shaders cannot be in one pipeline, nor ES shaders of different versions.
+fn check_versions(producer: &StageUnit, consumer: &mut StageUnit) {
+    let [first, second] = [producer.program.version, consumer.program.version];
+    if first.is_es() != second.is_es() || first.is_es() && first.number != second.number {
+        let error = LinkError::Version {
+            found: second.to_string(),
+            other: producer.program.stage.name(),
+            expected: first.to_string(),
+        };
+        consumer.report(&error, TokenRange::default());
+    }
+}
+
+/// Uniforms of one name have one type, precision and initial value.
+fn check_uniforms(producer: &StageUnit, consumer: &mut StageUnit) {
+    let mut errors = Vec::new();
+    {
+        let others = by_name(producer, Storage::Uniform);
+        let stage = producer.program.stage.name();
+        for (id, variable) in globals(&consumer.program, Storage::Uniform) {
+            let name = consumer.interner.spelling(variable.name);
+            let Some(&(other_id, other)) = others.get(name) else { continue };
+            let both_used = is_used(producer, other_id) && is_used(consumer, id);
+            let is_strict = both_used || consumer.program.version.number >= 300;
+            if let Some(found) = difference([producer, consumer], [other, variable], is_strict) {
+                errors.push((found.error(name, stage), variable.tokens));
+                continue;
+            }
+            if let (Some(first), Some(second)) = (other.value, variable.value)
+                && producer.program.constant(first).bits != consumer.program.constant(second).bits
+            {
+                errors.push((LinkError::Initializer { name: name.to_owned(), other: stage }, variable.tokens));
+            }
+        }
+    }
+    errors.iter().for_each(|(error, tokens)| consumer.report(error, *tokens));
+}
+
+/// Gives uniforms without initial value that of the same uniform in another stage.
+fn share_initial_values(from: &StageUnit, to: &mut StageUnit) {
+    let others = by_name(from, Storage::Uniform);
+    let mut found = Vec::new();
+    for (id, variable) in globals(&to.program, Storage::Uniform) {
+        let other = others.get(to.interner.spelling(variable.name)).filter(|_| variable.value.is_none());
+        if let Some(value) = other.and_then(|(_, other)| other.value) {
+            found.push((id, Constant { ty: variable.ty, bits: from.program.constant(value).bits.clone() }));
+        }
+    }
+    for (id, value) in found {
+        to.program.set_initial_value(id, value);
+    }
+}
+
+/// Inputs that a stage reads are outputs of the stage before, of the same type and with the same qualifiers.
+fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
+    let mut errors = Vec::new();
+    {
+        let outputs = by_name(producer, Storage::Output);
+        let stage = producer.program.stage.name();
+        let version = consumer.program.version;
+        let locations: Vec<u32> = outputs.values().filter_map(|(_, output)| output.traits.location).collect();
+        for (id, input) in globals(&consumer.program, Storage::Input) {
+            let name = consumer.interner.spelling(input.name);
+            if input.traits.location.is_some_and(|location| locations.contains(&location)) {
+                continue;
+            }
+            let Some(&(output_id, output)) = outputs.get(name) else {
+                if input.is_read {
+                    let error = LinkError::Undeclared { name: name.to_owned(), producer: stage };
+                    errors.push((error, input.tokens));
+                }
+                continue;
+            };
+            if let Some(found) = difference([producer, consumer], [output, input], false) {
+                // A variable that a stage declares and does not use matches nothing.
+                if input.is_read || output.is_written {
+                    errors.push((found.error(name, stage), input.tokens));
+                }
+                continue;
+            }
+            let is_unwritten = !output.is_written && is_used(consumer, id) && !is_used(producer, output_id);
+            if is_unwritten && !version.is_es() && version.number < ALLOWS_UNWRITTEN {
+                let error = LinkError::Unwritten { name: name.to_owned(), producer: stage };
+                errors.push((error, input.tokens));
+                continue;
+            }
+            if let Some((found, expected)) = other_qualifier(&consumer.program, output, input) {
+                let name = name.to_owned();
+                errors.push((LinkError::Qualifier { name, found, other: stage, expected }, input.tokens));
+            }
+        }
+    }
+    errors.iter().for_each(|(error, tokens)| consumer.report(error, *tokens));
+}
+
+/// The first qualifier in which an output and an input differ, where the version does not allow that.
+fn other_qualifier(program: &Program, output: &Variable, input: &Variable) -> Option<(String, String)> {
+    let version = program.version;
+    let named =
+        |is: bool, keyword: Keyword| if is { keyword.name().to_owned() } else { format!("not {}", keyword.name()) };
+    let pair = |keyword: Keyword, found: bool, expected: bool| Some((named(found, keyword), named(expected, keyword)));
+    let [first, second] = [output.traits, input.traits];
+    if first.centroid != second.centroid && !version.is_es() && version.number < ALLOWS_CENTROID {
+        return pair(Keyword::Centroid, second.centroid, first.centroid);
+    }
+    let (desktop, es) = ALLOWS_INVARIANT;
+    if first.invariant != second.invariant && !version.is_at_least(desktop, es) {
+        return pair(Keyword::Invariant, second.invariant, first.invariant);
+    }
+    if first.interpolation != second.interpolation && version.number < ALLOWS_INTERPOLATION {
+        let name = |interpolation| match interpolation {
+            Interpolation::Smooth => "smooth",
+            Interpolation::Flat => "flat",
+            Interpolation::Noperspective => "noperspective",
+        };
+        return Some((name(second.interpolation).to_owned(), name(first.interpolation).to_owned()));
+    }
+    None
+}
+
+/// Requirements on the variables of the language.
+fn check_builtins(producer: &StageUnit, consumer: &mut StageUnit) {
+    let builtin = |stage: &StageUnit, name: &str| {
+        let mut globals = stage.program.globals.iter().map(|&id| stage.program.variable(id));
+        globals.find(|variable| stage.interner.spelling(variable.name) == name).cloned()
+    };
+    let version = consumer.program.version;
+    if producer.program.stage != ShaderStage::Vertex {
+        return;
+    }
+    if !version.is_es() && version.number < ALLOWS_NO_POSITION {
+        let writes = |variable: &Variable| match variable.storage {
+            Storage::Builtin(builtin) => {
+                matches!(builtin.role(version), Role::Output(_))
+                    && builtin.name() == "gl_Position"
+                    && variable.is_written
+            }
+            _ => false,
+        };
+        let mut globals = producer.program.globals.iter().map(|&id| producer.program.variable(id));
+        if !globals.any(writes) {
+            consumer.report(&LinkError::NoPosition, TokenRange::default());
+        }
+    }
+    // The specification of ES 1.00, section "Invariance and linkage".
+    if version.is_es() && version.number == 100 {
+        for (input, output) in [("gl_FragCoord", "gl_Position"), ("gl_PointCoord", "gl_PointSize")] {
+            let Some(input) = builtin(consumer, input).filter(|variable| variable.traits.invariant) else { continue };
+            if builtin(producer, output).is_none_or(|variable| !variable.traits.invariant) {
+                let name = consumer.interner.spelling(input.name).to_owned();
+                let error = LinkError::Qualifier {
+                    name,
+                    found: Keyword::Invariant.name().to_owned(),
+                    other: producer.program.stage.name(),
+                    expected: format!("`{output}` is not"),
+                };
+                consumer.report(&error, input.tokens);
+            }
+        }
+    }
+}
+
+/// Assigns slots to the variables between two stages.
+fn assign(producer: &StageUnit, consumer: &StageUnit, of_producer: &mut Slots, of_consumer: &mut Slots) {
+    let inputs = by_name(consumer, Storage::Input);
+    let slots_of = |program: &Program, variable: &Variable| program.types.summary(variable.ty).registers.max(1);
+    let mut taken = 0u64;
+    let mask = |first: u32, count: u32| ((1u128 << count.min(64)) - 1 << first.min(64)) as u64;
+    for (stage, storage) in [(producer, Storage::Output), (consumer, Storage::Input)] {
+        for (_, variable) in globals(&stage.program, storage) {
+            if let Some(location) = variable.traits.location {
+                taken |= mask(location, slots_of(&stage.program, variable));
+            }
+        }
+    }
+    let mut next = |count: u32| {
+        let free = (0..SLOTS).find(|&first| first + count <= SLOTS && taken & mask(first, count) == 0);
+        // Beyond the slots, which is an error of assignment.
+        let first = free.unwrap_or(SLOTS);
+        taken |= mask(first, count);
+        first
+    };
+    for is_shared in [true, false] {
+        for (id, output) in globals(&producer.program, Storage::Output) {
+            let input = inputs
+                .get(producer.interner.spelling(output.name))
+                .filter(|(_, input)| input.traits.location.is_none() || output.traits.location.is_none());
+            let shares = input.is_some_and(|&(input, _)| is_used(consumer, input));
+            if shares != is_shared || !shares && !is_used(producer, id) {
+                continue;
+            }
+            let explicit = output.traits.location.or(input.and_then(|(_, input)| input.traits.location));
+            let first = explicit.unwrap_or_else(|| next(slots_of(&producer.program, output)));
+            of_producer.insert(id, first);
+            if let Some(&(input, _)) = input {
+                of_consumer.insert(input, first);
+            }
+        }
+    }
+    for (id, input) in globals(&consumer.program, Storage::Input) {
+        if is_used(consumer, id) && !of_consumer.contains_key(&id) {
+            let first = input.traits.location.unwrap_or_else(|| next(slots_of(&consumer.program, input)));
+            of_consumer.insert(id, first);
+        }
+    }
+}
+
+impl Difference {
+    /// The error of a variable with this difference.
+    fn error(self, name: &str, other: &'static str) -> LinkError {
+        let name = name.to_owned();
+        match self {
+            Difference::Type { found, expected } => LinkError::Type { name, found, other, expected },
+            Difference::Fields(difference) => LinkError::Struct { name, other, difference },
+            Difference::Precision { found, expected } => LinkError::Qualifier { name, found, other, expected },
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Pipelines: slots of variables that stages share, and the pages of the error codes.
+
+use pretty_assertions::assert_eq;
+use tgsi::limits::Limits;
+use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reading};
+use tgsi_ir::shader::ShaderStage;
+
+use super::*;
+use crate::GLSL;
+
+const PAGES: &str = include_str!("../../explanations/link.txt");
+
+/// The readings of the vertex and the fragment shader of a file.
+fn read(file: &str) -> Vec<Reading> {
+    let limits = Limits::default();
+    let reader = GLSL.reader(&[]).expect("a reader");
+    let request = |stage| ReadRequest { limits: &limits, compiler: None, path: None, stage: Some(stage) };
+    let inputs = [ShaderStage::Vertex, ShaderStage::Fragment].map(|stage| (file.as_bytes(), request(stage)));
+    reader.read_pipeline(&inputs)
+}
+
+fn codes(file: &str) -> Vec<&'static str> {
+    read(file).iter().flat_map(|reading| &reading.findings).map(|finding| finding.code.id).collect()
+}
+
+#[test]
+fn every_code_has_a_page() {
+    let heads: Vec<&str> = PAGES.lines().filter_map(|line| line.strip_prefix("== ")).collect();
+    let codes: Vec<String> = LinkError::CODES.iter().map(|code| format!("{} error {}", code.id, code.name)).collect();
+    assert_eq!(heads, codes);
+}
+
+#[test]
+fn examples_have_the_findings_of_their_pages() {
+    for page in PAGES.split("== G").skip(1) {
+        let code = format!("G{}", page.split(' ').next().unwrap_or_default());
+        for label in ["wrong:\n", "right:\n"] {
+            let (_, example) = page.split_once(label).expect("an example");
+            let lines = example.lines().take_while(|line| line.starts_with("    "));
+            let text: String = lines.map(|line| format!("{}\n", line.trim_start())).collect();
+            let expected = if label == "wrong:\n" { vec![code.as_str()] } else { Vec::new() };
+            assert_eq!(codes(&text), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn variables_of_one_name_share_slots() {
+    let readings = read(
+        "[require]\nGLSL >= 1.20\n[vertex shader]\nvarying vec4 unread; varying vec2 b; varying mat2 a;\n\
+         void main() { gl_Position = gl_Vertex; unread = gl_Color; a = mat2(1.0); b = vec2(0.5); }\n[fragment shader]\n\
+         varying mat2 a; varying vec4 unused; varying vec2 b;\nvoid main() { gl_FragColor = vec4(a[1], b); }\n",
+    );
+    let slots = |list: &[tgsi_compiler::front_end::InterfaceVariable]| -> Vec<(String, i32)> {
+        let first = i32::from(tgsi_ir::slots::VaryingSlot::VAR0);
+        let mut found: Vec<_> =
+            list.iter().map(|variable| (variable.name.clone(), variable.location - first)).collect();
+        found.retain(|(_, slot)| *slot >= 0);
+        found
+    };
+    let named = |list: &[(&str, i32)]| list.iter().map(|&(name, slot)| (name.to_owned(), slot)).collect::<Vec<_>>();
+    assert_eq!(slots(&readings[0].interface.outputs), named(&[("b", 0), ("a", 1), ("unread", 3)]));
+    assert_eq!(slots(&readings[1].interface.inputs), named(&[("b", 0), ("a", 1)]));
+}
+
+#[test]
+fn errors_are_at_the_place_in_the_file() {
+    let file = "[require]\nGLSL >= 1.10\n[vertex shader]\nvoid main() { gl_Position = gl_Vertex; }\n[fragment shader]\n\
+                varying vec4 tint;\nvoid main() { gl_FragColor = tint; }\n";
+    let readings = read(file);
+    let finding = &readings[1].findings[0];
+    let line = file[..finding.span.start as usize].lines().count();
+    assert_eq!((finding.code.id, line), ("G0600", 6));
+}
+
+#[test]
+fn units_of_a_stage_are_one_program() {
+    let good = "[require]\nGLSL >= 1.20\n[vertex shader]\nfloat scale(float a);\nstruct S { float f; };\nuniform S s;\n\
+                float shared = 2.0;\nvoid main() { gl_Position = gl_Vertex * scale(s.f); }\n[vertex shader]\nfloat \
+                shared;\nstruct S { float f; };\nuniform S s;\nfloat scale(float a) { return a * shared + s.f; }\n\
+                [fragment shader]\nvoid main() { gl_FragColor = vec4(1.0); }\n";
+    assert_eq!(codes(good), Vec::<&str>::new());
+    let uniforms = &read(good)[0].interface.uniforms;
+    assert_eq!(uniforms.iter().map(|uniform| uniform.name.as_str()).collect::<Vec<_>>(), ["s"]);
+    for (from, to) in [
+        ("float \nshared;", "vec2 \nshared;"),
+        ("float \nshared;", "float \nshared = 3.0;"),
+        (
+            "struct S { float f; };\nuniform S s;\nfloat scale",
+            "struct S { vec2 f; };\nuniform S s;\nvec2 v;\nfloat scale",
+        ),
+    ] {
+        let from = from.replace("float \n", "float ");
+        let to = to.replace("float \n", "float ").replace("vec2 \n", "vec2 ");
+        let bad = good.replace(&from, &to);
+        assert_ne!(bad, good);
+        assert!(codes(&bad).contains(&"G0360"), "{bad}: {:?}", codes(&bad));
+    }
+    let undefined = good.replace("float scale(float a) { return a * shared + s.f; }", "");
+    assert_eq!(codes(&undefined), ["G0336"]);
+}

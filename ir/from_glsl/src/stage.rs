@@ -1,0 +1,160 @@
+//! A shader of a stage between the front half of the compiler, which reads it, and the assignment of its registers, for
+//! which the other stages of its pipeline must be known.
+
+use rustc_hash::FxHashSet;
+use tgsi_diagnostics::Diagnostic;
+use tgsi_ir::passes;
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::pipeline;
+use tgsi_ir::passes::table::{PassId, PassSet};
+use tgsi_ir::shader::ShaderStage;
+
+use crate::analyze::{SemanticError, UnitInfo, analyze, find_errors};
+use crate::assign::{assign, usages};
+use crate::ast::Ast;
+use crate::compile::{Compiled, Module};
+use crate::emit::{EmitError, Emitted, emit};
+use crate::findings::{Finding, Findings};
+use crate::link::Slots;
+use crate::options::GlslOptions;
+use crate::parse::parse;
+use crate::preprocess::{LineMap, preprocess_from};
+use crate::program::{Program, VariableId};
+use crate::symbol::Interner;
+use crate::token::{TokenRange, Tokens};
+
+/// The text of a unit: the bytes of an input from an offset on. Positions are those in the input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnitText<'a> {
+    /// The input, up to the end of the unit.
+    pub(crate) text: &'a [u8],
+    /// Where the unit begins.
+    pub(crate) start: u32,
+}
+
+/// A shader that was read, with its IR in SSA form, before the assignment of registers.
+pub(crate) struct StageUnit {
+    pub(crate) interner: Interner,
+    pub(crate) program: Program,
+    /// Global variables that the code that is left uses.
+    pub(crate) used: FxHashSet<VariableId>,
+    tokens: Tokens,
+    /// The lines of each unit, with its start.
+    lines: Vec<(u32, LineMap)>,
+    emitted: Emitted,
+    findings: Findings,
+}
+
+impl StageUnit {
+    /// Reads the units of a shader.
+    ///
+    /// # Errors
+    /// All findings, if there are errors or a complete shader is not asked for.
+    pub(crate) fn read(
+        units: &[UnitText<'_>],
+        stage: ShaderStage,
+        options: &GlslOptions,
+        is_complete: bool,
+    ) -> Result<StageUnit, Vec<Diagnostic>> {
+        let (mut interner, mut findings) = (Interner::new(), Findings::default());
+        let (mut tokens, mut read) = (Tokens::default(), Vec::with_capacity(units.len()));
+        for unit in units {
+            let mut done = preprocess_from(unit.text, unit.start, tokens, options, &mut interner, &mut findings);
+            tokens = std::mem::take(&mut done.tokens);
+            read.push((done, tokens.tokens.len() as u32));
+        }
+        let parsed: Vec<Ast> = read
+            .iter()
+            .map(|(unit, end)| {
+                let range = unit.first..*end;
+                parse(&tokens, range, unit.version, &unit.extensions, &options.limits, &interner, &mut findings)
+            })
+            .collect();
+        let infos = read.iter().zip(&parsed).map(|((unit, _), ast)| {
+            let info = UnitInfo {
+                tokens: &tokens,
+                version: unit.version,
+                enabled: &unit.extensions,
+                stage,
+                invariant_all: unit.invariant_all,
+                max_registers: options.limits.registers,
+            };
+            (ast, info)
+        });
+        let infos: Vec<(&Ast, UnitInfo<'_>)> = infos.collect();
+        let program = analyze(&infos, &mut interner, &mut findings);
+        let lines: Vec<(u32, LineMap)> =
+            units.iter().zip(read).map(|(unit, (read, _))| (unit.start, read.lines)).collect();
+        let Some(program) = program else { return Err(with_lines(findings, &lines)) };
+        let report = |findings: &mut Findings, error: SemanticError, place: TokenRange| {
+            findings.add_at(&error, place, &tokens, &interner);
+        };
+        let missing = if is_complete { find_errors(&program, &interner) } else { Vec::new() };
+        for (error, tokens) in missing {
+            report(&mut findings, error, tokens);
+        }
+        let main = program.main.filter(|_| is_complete && !findings.has_errors());
+        let emitted = match main.map(|main| emit(&program, &interner, main)) {
+            Some(Ok(emitted)) => emitted,
+            Some(Err(error)) => {
+                let (error, tokens) = match error {
+                    EmitError::Undefined(function, tokens) => {
+                        let name = interner.spelling(program.function(function).name).to_owned();
+                        (SemanticError::FunctionUndefined { name }, tokens)
+                    }
+                    EmitError::TooManyCopies(tokens) => (
+                        SemanticError::Limit { what: "copies of functions", limit: crate::emit::MAX_SPECIALIZATIONS },
+                        tokens,
+                    ),
+                };
+                report(&mut findings, error, tokens);
+                return Err(with_lines(findings, &lines));
+            }
+            None => return Err(with_lines(findings, &lines)),
+        };
+        let mut stage = StageUnit { interner, program, used: FxHashSet::default(), tokens, lines, emitted, findings };
+        // Registers and units are assigned to the remaining uniforms, and only then replace them.
+        let resources = PassSet::of_numbers(&[PassId::lower_samplers as u32, PassId::lower_explicit_access as u32]);
+        pipeline::into_ssa_with(&mut stage.emitted.shader, &mut Passes::default().without(resources));
+        let usages = usages(&stage.emitted.shader);
+        let of_interface = stage.emitted.interface.iter();
+        stage.used = of_interface.filter(|(_, variable)| usages.contains_key(variable)).map(|&(id, _)| id).collect();
+        Ok(stage)
+    }
+
+    /// Adds an error of linking.
+    pub(crate) fn report(&mut self, error: &dyn Finding, place: TokenRange) {
+        self.findings.add_at(error, place, &self.tokens, &self.interner);
+    }
+
+    /// Assigns registers and slots; variables between stages have those of `slots`, if linking assigned some.
+    pub(crate) fn finish(self, slots: &Slots) -> Compiled {
+        let StageUnit { interner, program, tokens, lines, emitted, findings, .. } = self;
+        let Emitted { mut shader, origins, interface } = emitted;
+        if findings.has_errors() {
+            return Compiled { module: None, findings: with_lines(findings, &lines) };
+        }
+        let interface = assign(&mut shader, &program, &interner, &interface, slots);
+        passes::lower_samplers(&mut shader);
+        passes::lower_explicit_access(&mut shader);
+        let origins = origins.iter().map(|&place| tokens.span(place)).collect();
+        let module = Module { shader, origins, interface };
+        Compiled { module: Some(module), findings: with_lines(findings, &lines) }
+    }
+}
+
+/// The findings, with the numbers that `#line` gives their lines, where these differ.
+fn with_lines(findings: Findings, units: &[(u32, LineMap)]) -> Vec<Diagnostic> {
+    let mut findings = findings.into_vec();
+    for finding in findings.iter_mut().filter(|finding| finding.span.end > finding.span.start) {
+        let at = finding.span.start;
+        // The last unit that begins before. Several units need not be in order.
+        let unit = units.iter().filter(|(start, _)| *start <= at).max_by_key(|(start, _)| *start);
+        let Some((_, lines)) = unit.filter(|(_, lines)| lines.has_changes()) else { continue };
+        let (line, source) = lines.line(at);
+        if (line, source) != (lines.physical_line(at), 0) {
+            finding.message.push_str(&format!(" (line {line} of source {source} by `#line`)"));
+        }
+    }
+    findings
+}
