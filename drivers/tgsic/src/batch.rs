@@ -6,7 +6,7 @@ use indicatif::{ParallelProgressIterator, ProgressBar, ProgressDrawTarget, Progr
 use rayon::prelude::*;
 
 use crate::front_ends;
-use crate::input::STDIN;
+use crate::input::{InputPath, STDIN, Source};
 use crate::status::Failure;
 
 /// Applies `work` to every item on all cores and returns the results in the order of the items. On a terminal, it shows
@@ -31,18 +31,33 @@ fn progress_bar(length: usize) -> ProgressBar {
     bar
 }
 
-/// Returns the inputs named on the command line; without any, standard input.
+/// Returns the inputs named on the command line; without any, standard input. A file with several shaders is several
+/// inputs.
 ///
 /// # Errors
 /// Standard input occurs more than once: the second reader would find nothing.
-pub fn inputs(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub fn inputs(files: &[PathBuf]) -> Result<Vec<InputPath>, Failure> {
     if files.is_empty() {
-        return Ok(vec![PathBuf::from(STDIN)]);
+        return Ok(vec![Path::new(STDIN).into()]);
     }
     if files.iter().filter(|file| *file == Path::new(STDIN)).count() > 1 {
         return Err(Failure::Usage("standard input can be read only once".into()));
     }
-    Ok(files.to_vec())
+    Ok(files.iter().flat_map(|file| shaders(file)).collect())
+}
+
+/// The shaders of a file: one, or those of a file with several. A file that cannot be read is reported where it is used.
+fn shaders(file: &Path) -> Vec<InputPath> {
+    let stages = match front_ends::of_extension(file) {
+        Some(front_end) if file != Path::new(STDIN) => {
+            Source::read_file(file).map(|source| front_end.stages(&source.bytes)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    if stages.len() < 2 {
+        return vec![file.into()];
+    }
+    stages.into_iter().map(|stage| InputPath { file: file.to_owned(), stage: Some(stage) }).collect()
 }
 
 /// Replaces each folder by the files below it that have a file extension of a front end, sorted by path. If the command

@@ -35,11 +35,20 @@ pub fn color(text: &str) -> Result<[u8; 4], String> {
     word.map(u32::to_be_bytes).ok_or_else(|| "expected eight hexadecimal digits, such as ff8000ff".to_owned())
 }
 
-/// A texture for a unit.
+/// The place of a texture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TextureUnit {
+    /// A sampler view unit.
+    Number(u32),
+    /// A sampler by its name.
+    Sampler(String),
+}
+
+/// A texture.
 #[derive(Clone, Debug)]
 pub struct TextureArgument {
-    /// Sampler view unit.
-    pub unit: u32,
+    /// The place.
+    pub unit: TextureUnit,
     /// The file.
     pub path: PathBuf,
     /// The wrap mode beyond the edges.
@@ -52,8 +61,12 @@ impl FromStr for TextureArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TextureArgument, String> {
-        let (unit, mut path) = text.split_once('=').ok_or("expected UNIT=FILE, such as 0=picture.png")?;
-        let unit = unit.parse().map_err(|_| "the unit must be a number, as in 0=picture.png")?;
+        let (unit, mut path) = text.split_once('=').ok_or("expected NAME=FILE, such as image=picture.png")?;
+        let unit = match unit.parse() {
+            Ok(number) => TextureUnit::Number(number),
+            Err(_) if is_name(unit) => TextureUnit::Sampler(unit.to_owned()),
+            Err(_) => return Err(format!("`{unit}` is neither a unit, as in 0=picture.png, nor a name")),
+        };
         let (mut wrap, mut nearest) = (WrapMode::Repeat, false);
         loop {
             if let Some(rest) = path.strip_suffix(",clamp") {
@@ -123,6 +136,39 @@ impl FromStr for ConstantArgument {
     }
 }
 
+/// Whether a text can be the name of a uniform.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "_.[]".contains(c))
+}
+
+/// Values of a uniform.
+#[derive(Clone, Debug)]
+pub struct UniformArgument {
+    /// The name.
+    pub name: String,
+    /// The values of its components.
+    pub values: Vec<f64>,
+}
+
+impl FromStr for UniformArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<UniformArgument, String> {
+        let (name, values) = text.split_once('=').ok_or("expected NAME=VALUES, such as tint=1,0,0.5,1")?;
+        if !is_name(name) {
+            return Err(format!("`{name}` is not a name; as in lights[2].color=1,1,1"));
+        }
+        let value = |text: &str| match text.trim() {
+            "true" => Ok(1.0),
+            "false" => Ok(0.0),
+            text => text.parse().map_err(|_| format!("`{text}` is not a number, `true` or `false`")),
+        };
+        let values = values.split(',').map(value).collect::<Result<Vec<f64>, String>>()?;
+        Ok(UniformArgument { name: name.to_owned(), values })
+    }
+}
+
 /// Parses a float, an integer as in `7i`, or bits as in `0x7`.
 fn word(text: &str) -> Result<u32, String> {
     let text = text.trim();
@@ -138,23 +184,32 @@ fn word(text: &str) -> Result<u32, String> {
     word.ok_or_else(|| format!("`{text}` is not a float, an integer such as 7i, or bits such as 0x3f800000"))
 }
 
-/// The constant that receives the time.
-#[derive(Clone, Copy, Debug)]
-pub struct TimeArgument {
-    /// The register.
-    pub register: ConstantRegister,
-    /// The component.
-    pub component: usize,
+/// The destination of the time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TimeArgument {
+    /// A component of a constant.
+    Constant {
+        /// The register.
+        register: ConstantRegister,
+        /// The component.
+        component: usize,
+    },
+    /// A uniform.
+    Uniform(String),
 }
 
 impl FromStr for TimeArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TimeArgument, String> {
-        let (register, component) = text.rsplit_once('.').ok_or("expected REGISTER.COMPONENT, such as 5.x or 1/5.w")?;
+        if is_name(text) {
+            return Ok(TimeArgument::Uniform(text.to_owned()));
+        }
+        let wanted = "expected the name of a uniform, or REGISTER.COMPONENT, such as 5.x or 1/5.w";
+        let (register, component) = text.rsplit_once('.').ok_or(wanted)?;
         let component = ["x", "y", "z", "w"].iter().position(|&name| name == component);
         let component = component.ok_or("the component must be x, y, z or w")?;
-        Ok(TimeArgument { register: register.parse()?, component })
+        Ok(TimeArgument::Constant { register: register.parse()?, component })
     }
 }
 
@@ -176,10 +231,17 @@ mod tests {
     #[test]
     fn textures_times_sizes_and_colours_are_read() {
         let texture: TextureArgument = "2=a=b.png,nearest,clamp".parse().expect("a texture");
-        assert_eq!((texture.unit, texture.path.to_str()), (2, Some("a=b.png")));
+        assert_eq!((texture.unit, texture.path.to_str()), (TextureUnit::Number(2), Some("a=b.png")));
+        let texture: TextureArgument = "maps[1]=a.png".parse().expect("a texture");
+        assert_eq!(texture.unit, TextureUnit::Sampler("maps[1]".to_owned()));
         assert!(texture.nearest && texture.wrap == WrapMode::Clamp);
         let time: TimeArgument = "1/5.w".parse().expect("a time");
-        assert_eq!((time.register, time.component), (ConstantRegister { buffer: 1, register: 5 }, 3));
+        let register = ConstantRegister { buffer: 1, register: 5 };
+        assert_eq!(time, TimeArgument::Constant { register, component: 3 });
+        assert_eq!("now".parse(), Ok(TimeArgument::Uniform("now".to_owned())));
+        let uniform: UniformArgument = "l[2].on=true,-1.5".parse().expect("values");
+        assert_eq!((uniform.name.as_str(), uniform.values.as_slice()), ("l[2].on", &[1.0, -1.5][..]));
+        assert!(["tint", "1=2", "tint=a", "tint="].iter().all(|wrong| wrong.parse::<UniformArgument>().is_err()));
         assert_eq!(size("640x480"), Ok((640, 480)));
         assert!(["0x1", "9000x1", "12", "1x1x1"].iter().all(|wrong| size(wrong).is_err()));
         assert_eq!(color("ff8000Ff"), Ok([255, 128, 0, 255]));

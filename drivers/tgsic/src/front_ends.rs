@@ -63,6 +63,13 @@ pub fn of_input(
     (front_end, Arc::from(reader))
 }
 
+/// The front end of files with the extension of a path that may consist of several shaders; `None` for others.
+pub fn of_extension(path: &Path) -> Option<&'static dyn FrontEnd> {
+    const OF_SEVERAL: &str = "shader_test";
+    path.extension().filter(|extension| *extension == OF_SEVERAL)?;
+    tgsi_registry::front_ends().iter().copied().find(|front_end| front_end.file_extensions().contains(&OF_SEVERAL))
+}
+
 /// Whether the path has a file extension of a front end, or of that of all inputs.
 pub fn has_extension_of_any(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);

@@ -8,6 +8,7 @@ use tgsi::limits::Limits;
 use tgsi_compiler::front_end::{FrontEnd, InputError, PositionUnit, ReadRequest, Reader, Reading};
 use tgsi_compiler::{Compiler, Source as CompilerSource};
 use tgsi_diagnostics::{Diagnostic, ErrorCode};
+use tgsi_ir::shader::ShaderStage;
 
 use crate::status::Failure;
 use crate::{front_ends, limits};
@@ -15,10 +16,27 @@ use crate::{front_ends, limits};
 /// The file name of standard input.
 pub const STDIN: &str = "-";
 
+/// An input of the command line: a file, or one of the shaders of a file that has several.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct InputPath {
+    /// The file, or `-`.
+    pub file: PathBuf,
+    /// The stage of the shader, in a file with several.
+    pub stage: Option<ShaderStage>,
+}
+
+impl From<&Path> for InputPath {
+    fn from(file: &Path) -> InputPath {
+        InputPath { file: file.to_owned(), stage: None }
+    }
+}
+
 /// An input file.
 pub struct Source {
     /// Path, or `<stdin>`.
     pub path: PathBuf,
+    /// The stage of the shader, in a file with several.
+    pub stage: Option<ShaderStage>,
     /// Content.
     pub bytes: Vec<u8>,
     /// The front end of its language.
@@ -29,8 +47,13 @@ pub struct Source {
 }
 
 impl Source {
+    /// Reads an input.
+    pub fn read(input: &InputPath) -> Result<Source, Failure> {
+        Ok(Source { stage: input.stage, ..Source::read_file(&input.file)? })
+    }
+
     /// Reads a file, or standard input for `-`.
-    pub fn read(path: &Path) -> Result<Source, Failure> {
+    pub fn read_file(path: &Path) -> Result<Source, Failure> {
         let failure = |error| Failure::Read { path: path.to_owned(), error };
         if path == Path::new(STDIN) {
             let bytes = read_bounded(&mut std::io::stdin().lock(), 0).map_err(failure)?;
@@ -56,7 +79,7 @@ impl Source {
         options: &[String],
     ) -> Source {
         let (front_end, reader) = front_ends::of_input(&path, &bytes, language, options);
-        Source { path, bytes, front_end, limits: limits::current(), reader }
+        Source { path, stage: None, bytes, front_end, limits: limits::current(), reader }
     }
 
     /// The same input with another content.
@@ -74,14 +97,37 @@ impl Source {
         self.front_end.position_unit() == PositionUnit::Words
     }
 
+    /// The name for lists of results: the path, and the stage in a file with several shaders.
+    pub fn name(&self) -> String {
+        match self.stage {
+            Some(stage) => format!("{}:{}", self.path.display(), stage.name()),
+            None => self.path.display().to_string(),
+        }
+    }
+
+    fn request<'a>(&'a self, compiler: Option<&'a Compiler>) -> ReadRequest<'a> {
+        ReadRequest { limits: &self.limits, compiler, path: Some(&self.path), stage: self.stage }
+    }
+
     /// Reads the content. If a compiler is given, also checks the properties that it relies on.
     pub fn parse(&self, compiler: Option<&Compiler>) -> Reading {
-        self.reader.read(&self.bytes, &ReadRequest { limits: &self.limits, compiler, path: Some(&self.path) })
+        self.reader.read(&self.bytes, &self.request(compiler))
+    }
+
+    /// Reads the shaders of a pipeline, together if all are in one language.
+    pub fn parse_pipeline(sources: &[Source], compiler: Option<&Compiler>) -> Vec<Reading> {
+        match sources {
+            [first, rest @ ..] if rest.iter().all(|source| source.is_in(first.front_end)) => {
+                let inputs = sources.iter().map(|source| (source.bytes.as_slice(), source.request(compiler)));
+                first.reader.read_pipeline(&inputs.collect::<Vec<_>>())
+            }
+            _ => sources.iter().map(|source| source.parse(compiler)).collect(),
+        }
     }
 
     /// The TGSI shader, with warnings; or the errors, one of which is that the input is in another language.
     pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), ShaderError> {
-        let Reading { source, findings } = self.parse(None);
+        let Reading { source, findings, .. } = self.parse(None);
         match source {
             Some(CompilerSource::Ir(..)) => {
                 let finding = InputError::not_tgsi(&self.bytes, self.front_end);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tgsi::Shader;
-use tgsi_compiler::front_end::{IR_TEXT, Reading};
+use tgsi_compiler::front_end::{IR_TEXT, Interface, Reading};
 use tgsi_compiler::reflection::Reflection;
 use tgsi_compiler::{Code, CompileError, SourceMap, Stage};
 use tgsi_diagnostics::Diagnostic;
@@ -25,6 +25,8 @@ pub enum InputShader {
         places: SourceMap,
         /// Its interface, as TGSI declarations.
         interface: Shader,
+        /// Its interface by name.
+        names: Interface,
     },
 }
 
@@ -32,7 +34,25 @@ impl InputShader {
     /// Reads a shader with the options of the plan, and makes the checks that executors and drivers rely on. Returns
     /// warnings with the shader, and errors instead of it.
     pub fn checked(source: &Source, plan: &Plan) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
-        let (subject, mut findings) = InputShader::read(source, plan);
+        InputShader::without_errors(InputShader::read(source, plan))
+    }
+
+    /// Reads the shaders of a pipeline. Languages with names match inputs and outputs by name.
+    pub fn checked_pipeline(
+        sources: &[Source],
+        plan: &Plan,
+    ) -> Vec<Result<(InputShader, Vec<Diagnostic>), ShaderError>> {
+        let readings = Source::parse_pipeline(sources, Some(&plan.compiler)).into_iter().zip(sources);
+        let read = |(reading, source): (Reading, &Source)| {
+            InputShader::without_errors(InputShader::with_dialect_hint(source, plan, InputShader::of_reading(reading)))
+        };
+        readings.map(read).collect()
+    }
+
+    /// Returns warnings with the shader, or errors instead of it.
+    fn without_errors(
+        (subject, mut findings): (Option<InputShader>, Vec<Diagnostic>),
+    ) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
         match subject {
             Some(subject) if !findings.iter().any(Diagnostic::is_error) => Ok((subject, findings)),
             _ => {
@@ -46,7 +66,14 @@ impl InputShader {
     /// be parsed, the rest is checked, but no shader is returned. An error in one dialect gets a hint if the input is
     /// valid in the other.
     pub fn read(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
-        let (subject, mut findings) = InputShader::read_in_dialect(source, plan);
+        InputShader::with_dialect_hint(source, plan, InputShader::read_in_dialect(source, plan))
+    }
+
+    fn with_dialect_hint(
+        source: &Source,
+        plan: &Plan,
+        (subject, mut findings): (Option<InputShader>, Vec<Diagnostic>),
+    ) -> (Option<InputShader>, Vec<Diagnostic>) {
         if let Some(virgl) = plan.for_virgl()
             && !source.is_in(&IR_TEXT)
             && subject.is_some()
@@ -59,12 +86,16 @@ impl InputShader {
     }
 
     fn read_in_dialect(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
-        let Reading { source: shader, findings } = source.parse(Some(&plan.compiler));
+        InputShader::of_reading(source.parse(Some(&plan.compiler)))
+    }
+
+    fn of_reading(reading: Reading) -> (Option<InputShader>, Vec<Diagnostic>) {
+        let Reading { source: shader, findings, interface: names } = reading;
         let shader = shader.map(|shader| match shader {
             tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
             tgsi_compiler::Source::Ir(shader, places) => {
                 let interface = tgsi_verify::interface(&(&*shader).into()).into_owned();
-                InputShader::Ir { shader: Box::new(shader.into_owned()), places, interface }
+                InputShader::Ir { shader: Box::new(shader.into_owned()), places, interface, names }
             }
         });
         (shader, findings)
@@ -75,6 +106,14 @@ impl InputShader {
         match self {
             InputShader::Tgsi(shader) => shader,
             InputShader::Ir { interface, .. } => interface,
+        }
+    }
+
+    /// Returns the interface by name, if the language has names.
+    pub fn names(&self) -> Option<&Interface> {
+        match self {
+            InputShader::Ir { names, .. } if *names != Interface::default() => Some(names),
+            _ => None,
         }
     }
 

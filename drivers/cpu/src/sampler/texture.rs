@@ -128,6 +128,14 @@ impl Texture {
         level.and_then(|level| self.texels.get_mut(range(&level))).unwrap_or(&mut [])
     }
 
+    /// Returns the same texture without its first levels; `None` if all would be removed.
+    pub fn without_levels(&self, count: usize) -> Option<Texture> {
+        let levels = self.levels.get(count..).filter(|levels| !levels.is_empty())?;
+        let start = levels.first()?.start;
+        let levels = levels.iter().map(|level| Level { start: level.start - start, ..*level }).collect();
+        Some(Texture { levels, texels: self.texels.get(start..)?.to_vec(), ..*self })
+    }
+
     /// Removes the levels from number `count` on; keeps at least the largest.
     pub fn keep_levels(&mut self, count: usize) {
         self.levels.truncate(count.max(1));

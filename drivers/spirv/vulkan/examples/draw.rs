@@ -59,7 +59,7 @@ fn translate(path: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).map_err(|error| format!("{name}: {error}"))?;
     let target = tgsi_driver_spirv::DRIVER.target(&[]).map_err(|error| error.to_string())?;
     let compiler = Compiler::for_target(target.into());
-    let Reading { source, findings } = compiler.read(&TGSI_TEXT, &bytes);
+    let Reading { source, findings, .. } = compiler.read(&TGSI_TEXT, &bytes);
     let source = source.ok_or_else(|| format!("{name}: {findings:?}"))?;
     compiler.compile(source).map(|code| code.into_bytes()).map_err(|error| format!("{name}: {error}"))
 }

@@ -7,7 +7,7 @@ use tgsi_compiler::{Compiler, Driver};
 use tgsi_driver_spirv::DRIVER;
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_raster::mesh::Vertex;
-use tgsi_raster::{Attribute, Mesh, Scene, SceneShader, Texture};
+use tgsi_raster::{Attribute, FixedFunctions, Mesh, Picture, Scene, SceneShader, Texture, VertexInput};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, Uniform, draw};
 
 /// Pixels of each side.
@@ -125,15 +125,16 @@ fn by_rasteriser(vertex: &tgsi::Shader, shader: &tgsi::Shader) -> Vec<u8> {
     texture.keep_levels(1);
     let textures = BTreeMap::from([(0, texture)]);
     let constants = [CONSTANTS.map(f32::to_bits).to_vec()];
-    let picture = tgsi_raster::draw(&Scene {
-        size: (SIZE, SIZE),
-        vertex: Some(SceneShader { source: vertex, run: &run_vertex, constants: &[] }),
-        fragment: SceneShader { source: shader, run: &run_fragment, constants: &constants },
+    let mut picture = Picture::new((SIZE, SIZE), [0, 0, 0, 255]);
+    let inputs = [Attribute::Position, Attribute::TextureCoordinate].map(VertexInput::Attribute);
+    let scene = Scene {
+        vertex: Some(SceneShader { source: vertex, run: &run_vertex, constants: &[], textures: &textures }),
+        fragment: SceneShader { source: shader, run: &run_fragment, constants: &constants, textures: &textures },
         mesh: &mesh(),
-        attributes: &[Attribute::Position, Attribute::TextureCoordinate],
-        textures: &textures,
-        background: [0, 0, 0, 255],
-    });
+        inputs: &inputs,
+        fixed_functions: &FixedFunctions::default(),
+    };
+    tgsi_raster::draw(&scene, &mut picture);
     assert_eq!(picture.errors, [""; 0]);
     picture.pixels
 }

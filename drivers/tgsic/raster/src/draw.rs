@@ -13,14 +13,14 @@ use crate::vertex;
 /// Pixels of each side of a tile.
 const TILE: usize = 64;
 
-/// Draws a scene. Always returns a picture: parts with failed runs are not drawn, and their errors are in the picture.
-pub fn draw(scene: &Scene<'_>) -> Picture {
-    let (width, height) = (scene.size.0 as usize, scene.size.1 as usize);
-    let mut pixels = scene.background.repeat(width * height);
+/// Draws a scene onto a picture. Parts with failed runs are not drawn, and their errors are added to those of the
+/// picture.
+pub fn draw(scene: &Scene<'_>, picture: &mut Picture) {
+    let (width, height) = (picture.size.0 as usize, picture.size.1 as usize);
     let read = slots(scene.fragment.source, File::Input);
     let vertices = match vertex::process(scene, &read) {
         Ok(vertices) => vertices,
-        Err(error) => return Picture { size: scene.size, pixels, errors: vec![error] },
+        Err(error) => return note(picture, vec![error]),
     };
 
     let mut triangles = Vec::new();
@@ -33,7 +33,7 @@ pub fn draw(scene: &Scene<'_>) -> Picture {
             polygon.iter_mut().for_each(|vertex| vertex.varyings[slot] = c.varyings[slot]);
         }
         for pair in polygon.get(1..).unwrap_or(&[]).windows(2) {
-            triangles.extend(Triangle::new([&polygon[0], &pair[0], &pair[1]], scene.size, number as u32));
+            triangles.extend(Triangle::new([&polygon[0], &pair[0], &pair[1]], picture.size, number as u32));
         }
     }
 
@@ -50,14 +50,16 @@ pub fn draw(scene: &Scene<'_>) -> Picture {
             }
         }
     }
-    let fragments = Fragments::new(scene, &read);
+    let fragments = Fragments::new(scene, &read, picture.size);
+    let before: &Picture = picture;
     let tiles: Vec<(Tile, Option<String>)> = bins
         .par_iter()
         .enumerate()
+        .filter(|(_, bin)| !bin.is_empty())
         .map(|(number, bin)| {
             let corner = [(number % columns * TILE) as i64, (number / columns * TILE) as i64];
             let size = [(width as i64 - corner[0]).min(TILE as i64), (height as i64 - corner[1]).min(TILE as i64)];
-            let mut tile = Tile::new(corner, size, scene.background);
+            let mut tile = Tile::new(corner, size, before);
             let error = fragment::draw(&fragments, &mut tile, bin.iter().map(|&at| &triangles[at as usize]));
             (tile, error)
         })
@@ -66,11 +68,20 @@ pub fn draw(scene: &Scene<'_>) -> Picture {
     for (tile, error) in tiles {
         errors.extend(error);
         for (row, colors) in tile.colors.chunks_exact(tile.width as usize).enumerate() {
-            let start = 4 * ((tile.top as usize + row) * width + tile.left as usize);
-            pixels[start..start + 4 * colors.len()].copy_from_slice(colors.as_flattened());
+            let start = (tile.top as usize + row) * width + tile.left as usize;
+            picture.pixels[4 * start..4 * (start + colors.len())].copy_from_slice(colors.as_flattened());
+        }
+        for (row, depths) in tile.depths.chunks_exact(tile.width as usize).enumerate() {
+            let start = (tile.top as usize + row) * width + tile.left as usize;
+            picture.depths[start..start + depths.len()].copy_from_slice(depths);
         }
     }
-    errors.sort();
-    errors.dedup();
-    Picture { size: scene.size, pixels, errors }
+    note(picture, errors);
+}
+
+/// Adds errors to those of a picture.
+fn note(picture: &mut Picture, errors: Vec<String>) {
+    picture.errors.extend(errors);
+    picture.errors.sort();
+    picture.errors.dedup();
 }

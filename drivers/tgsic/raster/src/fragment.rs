@@ -2,13 +2,12 @@
 
 use tgsi::tables::{CoordOrigin, File, PixelCenter, PropertyName, Semantic};
 use tgsi_driver_cpu::Shared;
-use tgsi_driver_cpu::sampler::Textures;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs};
 
 use crate::interface::{Slot, find, slots};
-use crate::scene::{Scene, SceneShader};
-use crate::texture::units;
+use crate::scene::{FixedFunctions, Picture, Scene, SceneShader};
+use crate::texture::{Units, units};
 use crate::triangle::{Triangle, Weights};
 
 /// Quads in a run.
@@ -21,13 +20,18 @@ pub(crate) struct Tile {
     pub width: i64,
     pub height: i64,
     pub colors: Vec<[u8; 4]>,
-    depths: Vec<f32>,
+    pub depths: Vec<f32>,
 }
 
 impl Tile {
-    pub(crate) fn new([left, top]: [i64; 2], [width, height]: [i64; 2], background: [u8; 4]) -> Tile {
-        let count = (width * height) as usize;
-        Tile { left, top, width, height, colors: vec![background; count], depths: vec![1.0; count] }
+    /// A part of a picture.
+    pub(crate) fn new([left, top]: [i64; 2], [width, height]: [i64; 2], picture: &Picture) -> Tile {
+        let starts = (top..top + height).map(|row| row as usize * picture.size.0 as usize + left as usize);
+        let rows = starts.map(|start| start..start + width as usize);
+        let (pixels, _) = picture.pixels.as_chunks::<4>();
+        let colors = rows.clone().flat_map(|row| pixels.get(row).unwrap_or_default()).copied().collect();
+        let depths = rows.flat_map(|row| picture.depths.get(row).unwrap_or_default()).copied().collect();
+        Tile { left, top, width, height, colors, depths }
     }
 
     /// Returns the index of a pixel; `None` outside.
@@ -39,31 +43,45 @@ impl Tile {
 
 /// The data shared by all quads.
 pub(crate) struct Fragments<'a> {
-    scene: &'a Scene<'a>,
+    fixed_functions: &'a FixedFunctions,
+    height: u32,
     stage: &'a SceneShader<'a>,
     slots: &'a [Slot],
     color: Option<u16>,
     depth: Option<u16>,
     center: f32,
     is_lower_left: bool,
-    textures: Textures,
+    textures: Units,
 }
 
 impl<'a> Fragments<'a> {
-    pub(crate) fn new(scene: &'a Scene<'a>, slots_read: &'a [Slot]) -> Fragments<'a> {
+    pub(crate) fn new(scene: &'a Scene<'a>, slots_read: &'a [Slot], size: (u32, u32)) -> Fragments<'a> {
         let stage = &scene.fragment;
         let outputs = slots(stage.source, File::Output);
         let is_integer = stage.source.property(PropertyName::FsCoordPixelCenter) == Some(PixelCenter::Integer as u32);
         Fragments {
-            scene,
+            fixed_functions: scene.fixed_functions,
+            height: size.1,
             stage,
             slots: slots_read,
             color: find(&outputs, Semantic::Color, 0),
             depth: find(&outputs, Semantic::Position, 0),
             center: if is_integer { 0.0 } else { 0.5 },
             is_lower_left: stage.source.property(PropertyName::FsCoordOrigin) == Some(CoordOrigin::LowerLeft as u32),
-            textures: units(scene.textures),
+            textures: units(stage.textures),
         }
+    }
+}
+
+impl Fragments<'_> {
+    /// The pixels of a quad in the order of lanes.
+    fn offsets(&self) -> [[i64; 2]; 4] {
+        if self.is_lower_left { OFFSETS_UP } else { OFFSETS }
+    }
+
+    /// Covered pixels in the order of lanes.
+    fn in_lanes(&self, coverage: u8) -> u8 {
+        if self.is_lower_left { (coverage >> 2) | (coverage & 3) << 2 } else { coverage }
     }
 }
 
@@ -79,6 +97,9 @@ struct Quad<'t> {
 /// The pixels of a quad in the order of lanes.
 const OFFSETS: [[i64; 2]; 4] = [[0, 0], [1, 0], [0, 1], [1, 1]];
 
+/// The same where y points up, so that derivatives do, too.
+const OFFSETS_UP: [[i64; 2]; 4] = [[0, 1], [1, 1], [0, 0], [1, 0]];
+
 /// Draws triangles, in order, into a tile. Failed runs leave their pixels unchanged; returns the error of the first
 /// one.
 pub(crate) fn draw<'t>(
@@ -93,15 +114,17 @@ pub(crate) fn draw<'t>(
         let last = |axis: usize, end: i64| triangle.bounds[axis][1].min(end - 1);
         for y in (first(1, tile.top)..=last(1, tile.top + tile.height)).step_by(2) {
             for x in (first(0, tile.left)..=last(0, tile.left + tile.width)).step_by(2) {
-                let mut coverage = triangle.coverage(x, y);
+                let mut coverage = fragments.in_lanes(triangle.coverage(x, y));
                 if coverage == 0 {
                     continue;
                 }
-                let weights = OFFSETS.map(|[dx, dy]| triangle.weights(x + dx, y + dy));
-                for (lane, [dx, dy]) in OFFSETS.into_iter().enumerate() {
+                let weights = fragments.offsets().map(|[dx, dy]| triangle.weights(x + dx, y + dy));
+                for (lane, [dx, dy]) in fragments.offsets().into_iter().enumerate() {
                     let is_visible = tile.index(x + dx, y + dy).is_some_and(|index| {
                         // Hidden pixels are not shaded, unless the shader writes the depth.
-                        fragments.depth.is_some() || (weights[lane].depth as f32) < tile.depths[index]
+                        fragments.fixed_functions.ignores_depth
+                            || fragments.depth.is_some()
+                            || (weights[lane].depth as f32) < tile.depths[index]
                     });
                     if !is_visible {
                         coverage &= !(1 << lane);
@@ -144,10 +167,10 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
     let rows = |value: &dyn Fn(&Quad<'_>, usize) -> u32| -> Vec<u32> {
         quads.iter().flat_map(|quad| (0..4).map(move |lane| value(quad, lane))).collect()
     };
-    let height = fragments.scene.size.1 as f32;
+    let (height, offsets) = (fragments.height as f32, fragments.offsets());
     let coordinate = |component: usize| {
         rows(&|quad, lane| {
-            let [dx, dy] = OFFSETS[lane];
+            let [dx, dy] = offsets[lane];
             let value = match component {
                 0 => (quad.x + dx) as f32 + fragments.center,
                 1 if fragments.is_lower_left => height - 1.0 - (quad.y + dy) as f32 + fragments.center,
@@ -195,7 +218,7 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
 
 fn write(fragments: &Fragments<'_>, tile: &mut Tile, quads: &[Quad<'_>], outputs: &Outputs) {
     for (number, quad) in quads.iter().enumerate() {
-        for (lane, [dx, dy]) in OFFSETS.into_iter().enumerate() {
+        for (lane, [dx, dy]) in fragments.offsets().into_iter().enumerate() {
             let at = 4 * number + lane;
             if quad.coverage >> lane & 1 == 0 || !outputs.live.get(at).copied().unwrap_or(true) {
                 continue;
@@ -204,11 +227,12 @@ fn write(fragments: &Fragments<'_>, tile: &mut Tile, quads: &[Quad<'_>], outputs
             let depth = fragments.depth.map_or(quad.weights[lane].depth as f32, |register| {
                 f32::from_bits(outputs.outputs.get(register.into(), 2, at)).clamp(0.0, 1.0)
             });
-            let is_nearer = depth < tile.depths[index];
-            if !is_nearer {
-                continue;
+            if !fragments.fixed_functions.ignores_depth {
+                if depth >= tile.depths[index] {
+                    continue;
+                }
+                tile.depths[index] = depth;
             }
-            tile.depths[index] = depth;
             if let Some(register) = fragments.color {
                 tile.colors[index] = std::array::from_fn(|component| {
                     let value = f32::from_bits(outputs.outputs.get(register.into(), component, at));

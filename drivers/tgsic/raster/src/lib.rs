@@ -35,5 +35,5 @@ mod vertex;
 
 pub use draw::draw;
 pub use mesh::{Attribute, Mesh, MeshError};
-pub use scene::{Picture, Scene, SceneShader, ShaderRunner};
-pub use texture::{Texture, WrapMode};
+pub use scene::{FixedFunctions, Picture, Scene, SceneShader, ShaderRunner, VertexInput};
+pub use texture::{Channel, Texture, WrapMode};

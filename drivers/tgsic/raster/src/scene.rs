@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tgsi::Shader;
 use tgsi_environment::{Inputs, Outputs, Resources};
 
-use crate::mesh::{Attribute, Mesh};
+use crate::mesh::{Attribute, Mesh, Vertex};
 use crate::texture::Texture;
 
 /// Runs a shader once for all lanes.
@@ -20,13 +20,47 @@ pub struct SceneShader<'a> {
     pub run: &'a ShaderRunner<'a>,
     /// Constant buffers: words from vec4 0.
     pub constants: &'a [Vec<u32>],
+    /// Textures by unit; the other units have a checkerboard.
+    pub textures: &'a BTreeMap<u32, Texture>,
+}
+
+/// The source of an input of the vertex shader.
+#[derive(Clone, PartialEq, Debug)]
+pub enum VertexInput {
+    /// An attribute of the mesh.
+    Attribute(Attribute),
+    /// Four words for each vertex.
+    Vertices(Vec<[u32; 4]>),
+    /// The same four words for all vertices.
+    Constant([u32; 4]),
+}
+
+impl VertexInput {
+    /// The words of a vertex; zeros if there are too few.
+    pub(crate) fn words(&self, vertex: &Vertex, number: usize) -> [u32; 4] {
+        match self {
+            VertexInput::Attribute(attribute) => vertex.get(*attribute).map(f32::to_bits),
+            VertexInput::Vertices(words) => words.get(number).copied().unwrap_or_default(),
+            VertexInput::Constant(words) => *words,
+        }
+    }
+}
+
+/// Rules of the fixed-function pipeline that apply besides the shaders.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FixedFunctions {
+    /// Whether hidden pixels are drawn, and depths are not written.
+    pub ignores_depth: bool,
+    /// Whether colours between the stages are limited to 0 to 1.
+    pub clamps_colors: bool,
+    /// User clip planes: the factors of x, y, z and w of the clip vertex, or of the position if there is none. A clip
+    /// distance that the shader writes replaces that of its plane.
+    pub clip_planes: Vec<Option<[f32; 4]>>,
 }
 
 /// A scene to draw.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// Width and height in pixels.
-    pub size: (u32, u32),
     /// The vertex shader. Without one, positions are those of the mesh, and inputs of the fragment shader are
     /// attributes of the mesh, selected by semantic.
     pub vertex: Option<SceneShader<'a>>,
@@ -34,21 +68,29 @@ pub struct Scene<'a> {
     pub fragment: SceneShader<'a>,
     /// The triangles.
     pub mesh: &'a Mesh,
-    /// The attributes for the inputs of the vertex shader, from `IN[0]` on.
-    pub attributes: &'a [Attribute],
-    /// Textures by unit.
-    pub textures: &'a BTreeMap<u32, Texture>,
-    /// The colour of uncovered pixels: red, green, blue, alpha.
-    pub background: [u8; 4],
+    /// The inputs of the vertex shader, from `IN[0]` on.
+    pub inputs: &'a [VertexInput],
+    /// Other rules.
+    pub fixed_functions: &'a FixedFunctions,
 }
 
-/// A picture.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A picture, with the depths of its pixels.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Picture {
     /// Width and height in pixels.
     pub size: (u32, u32),
     /// Red, green, blue, alpha of each pixel, rows from the top.
     pub pixels: Vec<u8>,
+    /// The depth of each pixel, 0 to 1.
+    pub depths: Vec<f32>,
     /// The reasons why some pixels, or all, are not drawn, without duplicates.
     pub errors: Vec<String>,
+}
+
+impl Picture {
+    /// A picture of one colour (red, green, blue, alpha) at the greatest depth.
+    pub fn new(size: (u32, u32), color: [u8; 4]) -> Picture {
+        let count = size.0 as usize * size.1 as usize;
+        Picture { size, pixels: color.repeat(count), depths: vec![1.0; count], errors: Vec::new() }
+    }
 }

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tgsi_driver_cpu::sampler::{self, Filter, Format, MipFilter, Sampler, Shape, Size, Textures};
+use tgsi_driver_cpu::HostResources;
+use tgsi_driver_cpu::sampler::{self, Filter, Format, MipFilter, Sampled, Sampler, Shape, Size, Textures};
+use tgsi_environment::{SamplerDim, TextureLookup, TextureRequest, TextureSize};
 
 /// The continuation beyond the edges of a texture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,17 +42,53 @@ impl Level {
     }
 }
 
+/// A component of the result of a lookup.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Channel {
+    /// A component of the texel: 0 to 3.
+    Component(u8),
+    /// 0.0
+    Zero,
+    /// 1.0
+    One,
+}
+
 /// A texture and the state of its sampler.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Texture {
     levels: Arc<sampler::Texture>,
-    /// The continuation beyond the edges.
-    pub wrap: WrapMode,
-    /// Whether to use the nearest texel of the nearest level instead of a mean.
-    pub nearest: bool,
+    /// The state of its sampler.
+    pub sampler: Sampler,
+    /// The components of results, if they are not those of the texels.
+    pub swizzle: Option<[Channel; 4]>,
 }
 
 impl Texture {
+    /// Creates a texture of any shape and format. Repeats, and is trilinear.
+    pub fn new(texture: sampler::Texture) -> Texture {
+        Texture { levels: Arc::new(texture), sampler: Sampler::default(), swizzle: None }
+    }
+
+    /// Its texels.
+    pub fn texels_mut(&mut self) -> &mut sampler::Texture {
+        Arc::make_mut(&mut self.levels)
+    }
+
+    /// Sets the continuation beyond the edges.
+    pub fn set_wrap(&mut self, wrap: WrapMode) {
+        let mode = match wrap {
+            WrapMode::Repeat => sampler::WrapMode::Repeat,
+            WrapMode::Clamp => sampler::WrapMode::ClampToEdge,
+        };
+        self.sampler.wrap = [mode; 3];
+    }
+
+    /// Uses the nearest texel of the nearest level instead of a mean.
+    pub fn set_nearest(&mut self) {
+        (self.sampler.min_filter, self.sampler.mag_filter) = (Filter::Nearest, Filter::Nearest);
+        self.sampler.mip_filter = MipFilter::Nearest;
+    }
+
     /// Creates a texture from texels of four bytes, rows from the top; row 0 has the texture coordinate 1, as OBJ files
     /// expect. `None` if there are too few bytes, or none, or a side is longer than
     /// [`MAX_SIDE`](tgsi_driver_cpu::sampler::MAX_SIDE).
@@ -76,7 +114,15 @@ impl Texture {
                 bytes.copy_from_slice(&value.to_le_bytes());
             }
         }
-        Some(Texture { levels: Arc::new(texture), wrap: WrapMode::Repeat, nearest: false })
+        Some(Texture::new(texture))
+    }
+
+    /// Removes the first levels, of which the last one stays.
+    pub fn remove_levels(&mut self, count: usize) {
+        let first = count.min(self.levels.levels().len().saturating_sub(1));
+        if let Some(rest) = self.levels.without_levels(first) {
+            self.levels = Arc::new(rest);
+        }
     }
 
     /// Removes the levels from number `count` on; keeps at least the largest.
@@ -89,40 +135,69 @@ impl Texture {
         let value =
             |at: usize| if (at % 8 + at / 8).is_multiple_of(2) { [0.8, 0.8, 0.8, 1.0] } else { [0.3, 0.3, 0.3, 1.0] };
         let texture = Texture::from_level(Level { width: 8, height: 8, texels: (0..64).map(value).collect() });
-        texture.map(|texture| Texture { nearest: true, ..texture })
-    }
-
-    fn sampler(&self) -> Sampler {
-        let wrap = match self.wrap {
-            WrapMode::Repeat => sampler::WrapMode::Repeat,
-            WrapMode::Clamp => sampler::WrapMode::ClampToEdge,
-        };
-        let (filter, mip_filter) =
-            if self.nearest { (Filter::Nearest, MipFilter::Nearest) } else { (Filter::Linear, MipFilter::Linear) };
-        Sampler { min_filter: filter, mag_filter: filter, mip_filter, wrap: [wrap; 3], ..Sampler::default() }
+        texture.map(|mut texture| {
+            texture.set_nearest();
+            texture
+        })
     }
 }
 
-/// Returns the textures of a picture by unit, each with its sampler. Units without a texture have a checkerboard.
-/// Images read as zero, stores to them are dropped.
-pub(crate) fn units(textures: &BTreeMap<u32, Texture>) -> Textures {
-    let mut units = Textures::new();
+/// The textures of a shader.
+pub(crate) struct Units {
+    textures: Textures,
+    swizzles: BTreeMap<u32, [Channel; 4]>,
+}
+
+/// Returns textures by unit, each with its sampler. Units without a texture have a checkerboard. Images read as zero,
+/// stores to them are dropped.
+pub(crate) fn units(textures: &BTreeMap<u32, Texture>) -> Units {
+    let mut units = Units { textures: Textures::new(), swizzles: BTreeMap::new() };
     if let Some(texture) = Texture::checkerboard() {
-        units.set_default(texture.levels.clone(), texture.sampler());
+        units.textures.set_default(texture.levels.clone(), texture.sampler);
     }
     for (&unit, texture) in textures {
-        units.set_texture(unit, texture.levels.clone());
-        units.set_sampler(unit, texture.sampler());
+        units.textures.set_texture(unit, texture.levels.clone());
+        units.textures.set_sampler(unit, texture.sampler);
+        units.swizzles.extend(texture.swizzle.map(|swizzle| (unit, swizzle)));
     }
     units
+}
+
+impl HostResources for Units {
+    fn texture(&self, request: &TextureRequest) -> [[u32; 4]; 4] {
+        let Some(swizzle) = self.swizzles.get(&request.texture) else { return self.textures.texture(request) };
+        let of = |found: &[[u32; 4]; 4], channel| match channel {
+            Channel::Component(component) => found.get(usize::from(component)).copied().unwrap_or_default(),
+            Channel::Zero => [0; 4],
+            Channel::One => [1f32.to_bits(); 4],
+        };
+        // A gather has one component of four texels.
+        if let TextureLookup::Gather { component } = request.lookup
+            && !request.is_shadow
+        {
+            return match swizzle.get(usize::from(component)) {
+                Some(&Channel::Component(component)) => self
+                    .textures
+                    .texture(&TextureRequest { lookup: TextureLookup::Gather { component }, ..request.clone() }),
+                other => [of(&[[0; 4]; 4], other.copied().unwrap_or(Channel::Zero)); 4],
+            };
+        }
+        let found = self.textures.texture(request);
+        swizzle.map(|channel| of(&found, channel))
+    }
+
+    fn texture_size(&self, texture: u32, level: u32, dim: SamplerDim, is_array: bool) -> TextureSize {
+        self.textures.texture_size(texture, level, dim, is_array)
+    }
+
+    fn known(&self, texture: u32, sampler: u32) -> Option<Sampled> {
+        if self.swizzles.contains_key(&texture) { None } else { self.textures.known(texture, sampler) }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tgsi_driver_cpu::HostResources;
-    use tgsi_environment::SamplerDim;
-    use tgsi_environment::{TextureLookup, TextureRequest};
 
     fn request(lookup: TextureLookup, coordinate: [f32; 2]) -> TextureRequest {
         let [s, t] = coordinate.map(|coordinate| [coordinate.to_bits(); 4]);

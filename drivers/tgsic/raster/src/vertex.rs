@@ -63,16 +63,18 @@ fn run(
     batch: &[Vertex],
 ) -> Result<Vec<ShadedVertex>, String> {
     let lanes = batch.len();
-    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, scene.attributes.len()), ..Inputs::default() };
-    for (register, &attribute) in scene.attributes.iter().enumerate() {
-        inputs.inputs.set_lanes(register, batch, |vertex| vertex.get(attribute).map(f32::to_bits));
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, scene.inputs.len()), ..Inputs::default() };
+    for (register, input) in scene.inputs.iter().enumerate() {
+        let words: Vec<[u32; 4]> =
+            batch.iter().zip(base..).map(|(vertex, number)| input.words(vertex, number)).collect();
+        inputs.inputs.set_lanes(register, &words, |words| *words);
     }
     let numbers: Vec<u32> = (0..lanes).map(|lane| (base + lane) as u32).collect();
     for value in [SystemValue::VertexId, SystemValue::VertexIdZeroBase] {
         inputs.system_values.insert(value, vec![numbers.clone()]);
     }
     inputs.constants = stage.constants.to_vec();
-    let outputs = (stage.run)(&inputs, &mut Shared(&units(scene.textures)))?.outputs;
+    let outputs = (stage.run)(&inputs, &mut Shared(&units(stage.textures)))?.outputs;
 
     let declared = slots(stage.source, File::Output);
     let register = |semantic, index| find(&declared, semantic, index).map(usize::from);
@@ -81,17 +83,34 @@ fn run(
     };
     let position = register(Semantic::Position, 0);
     let clip_registers = [0, 1].map(|index| register(Semantic::ClipDistance, index));
+    let clip_vertex = register(Semantic::ClipVertex, 0).or(position);
+    let planes = &scene.fixed_functions.clip_planes;
     let enabled = stage.source.property(PropertyName::NumClipdistEnabled).map_or(MAX_DISTANCES, |n| n as usize);
     let sources: Vec<Option<usize>> = fragment_slots.iter().map(|slot| register(slot.semantic, slot.index)).collect();
     let vertex = |lane: usize| {
         let mut distances = [0.0; MAX_DISTANCES];
         for (at, distance) in distances.iter_mut().enumerate().take(enabled) {
-            *distance = clip_registers[at / 4].map_or(0.0, |register| read(register, lane)[at % 4]);
+            let plane = || {
+                let (plane, register) = (planes.get(at).copied().flatten()?, clip_vertex?);
+                Some(plane.iter().zip(read(register, lane)).map(|(factor, value)| factor * value).sum())
+            };
+            let written = clip_registers[at / 4].map(|register| read(register, lane)[at % 4]);
+            *distance = written.or_else(plane).unwrap_or(0.0);
         }
+        let color = |slot: &Slot, value: [f32; 4]| match slot.semantic {
+            Semantic::Color | Semantic::BackColor if scene.fixed_functions.clamps_colors => {
+                value.map(|value| value.clamp(0.0, 1.0))
+            }
+            _ => value,
+        };
         ShadedVertex {
             position: position.map_or(UNWRITTEN, |register| read(register, lane)),
             distances,
-            varyings: sources.iter().map(|source| source.map_or(UNWRITTEN, |register| read(register, lane))).collect(),
+            varyings: fragment_slots
+                .iter()
+                .zip(&sources)
+                .map(|(slot, source)| color(slot, source.map_or(UNWRITTEN, |register| read(register, lane))))
+                .collect(),
         }
     };
     Ok((0..lanes).map(vertex).collect())

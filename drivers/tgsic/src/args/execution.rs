@@ -7,7 +7,7 @@ use tgsi_raster::Attribute;
 use tgsi_verify::ExecutorKind;
 
 use super::driver_options::PassArguments;
-use crate::draw_arguments::{self, ConstantArgument, TextureArgument, TimeArgument};
+use crate::draw_arguments::{self, ConstantArgument, TextureArgument, TimeArgument, UniformArgument};
 use crate::executor_kind::executor_kind;
 
 /// Arguments of `run`.
@@ -42,9 +42,14 @@ pub struct RunArguments {
 /// Arguments of `draw`.
 #[derive(Debug, Args)]
 pub struct DrawArguments {
-    /// Fragment shader, TGSI or IR.
-    #[arg(long, value_name = "FILE")]
-    pub fragment: PathBuf,
+    /// A file with the shaders of a pipeline (`.shader_test`), whose test section is played: the picture is that at its
+    /// end. Probes that fail are shown, and the exit status is 1 then.
+    #[arg(conflicts_with_all = ["fragment", "vertex", "mesh", "fit", "attributes", "textures", "constants", "uniforms",
+          "time", "size", "frames", "background"])]
+    pub test: Option<PathBuf>,
+    /// Fragment shader.
+    #[arg(long, value_name = "FILE", required_unless_present = "test")]
+    pub fragment: Option<PathBuf>,
     /// Vertex shader. Without one, the mesh is scaled to fit and shown unchanged, and inputs of the fragment shader
     /// are, by semantic: COLOR the colour, NORMAL the normal, TEXCOORD and `GENERIC[0]` the texture coordinates,
     /// `GENERIC[1]` the normal, `GENERIC[2]` the position.
@@ -56,26 +61,26 @@ pub struct DrawArguments {
     /// Move and scale the mesh into the cube from -1 to 1 even with a vertex shader.
     #[arg(long)]
     pub fit: bool,
-    /// The inputs of the vertex shader, from `IN[0]` on.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = draw_arguments::attribute,
-        default_value = "position,texcoord,normal,color"
-    )]
+    /// The inputs of the vertex shader, from `IN[0]` on. The default is `position,texcoord,normal,color`, or what the
+    /// names of the inputs suggest in a language with names.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = draw_arguments::attribute)]
     pub attributes: Vec<Attribute>,
-    /// A texture for a unit, PNG: `0=wood.png`; with `,nearest` not filtered, with `,clamp` not repeated. Other units
-    /// have a checkerboard.
-    #[arg(long = "texture", value_name = "UNIT=FILE")]
+    /// A texture for a sampler or a unit, PNG: `image=wood.png`, `0=wood.png`; with `,nearest` not filtered, with
+    /// `,clamp` not repeated. Other units have a checkerboard.
+    #[arg(long = "texture", value_name = "NAME|UNIT=FILE")]
     pub textures: Vec<TextureArgument>,
+    /// Values of a uniform, of languages with names: `tint=1,0,0.5,1`, `lights[2].color=1,1,1`; matrices in the order of
+    /// columns, arrays from the first element on. May be repeated.
+    #[arg(long = "uniform", value_name = "NAME=VALUES")]
+    pub uniforms: Vec<UniformArgument>,
     /// Values of constants: `3=1,0,0.5,1` for `CONST[0][3]`, more than four continue in the next registers; `1/3=...`
     /// for `CONST[1][3]`; `vertex:3=...` and `fragment:3=...` for one of the shaders. Floats, integers as `7i`, bits as
     /// `0x3f800000`. May be repeated.
     #[arg(long = "const", value_name = "REGISTER=VALUES")]
     pub constants: Vec<ConstantArgument>,
-    /// Destination of the time in seconds, N / FPS for frame N: `5.x` for `CONST[0][5].x`, `1/5.w` for `CONST[1][5].w`.
-    #[arg(long, value_name = "REGISTER.COMPONENT")]
+    /// Destination of the time in seconds, N / FPS for frame N: a uniform, `5.x` for `CONST[0][5].x`, `1/5.w` for
+    /// `CONST[1][5].w`.
+    #[arg(long, value_name = "NAME|REGISTER.COMPONENT")]
     pub time: Option<TimeArgument>,
     /// Number of frames; several frames make an animated PNG.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -42,7 +42,7 @@ pub fn extract(arguments: &ExtractArguments, color: Color) -> Result<Status, Fai
             let lines = LineIndex::new(&source.bytes);
             for (number, shader) in found.iter().enumerate() {
                 let path = match out_dir {
-                    Some(folder) => Some(file_of(folder, input, number + 1, shader.processor)),
+                    Some(folder) => Some(file_of(folder, &input.file, number + 1, shader.processor)),
                     None => target.clone().filter(|_| !list && !json),
                 };
                 if let Some(path) = &path {

@@ -204,7 +204,7 @@ impl Measured {
 
     /// Returns a name for the measured code, which differs from that of the file for a translation.
     fn name(&self, source: &Source) -> String {
-        let path = source.path.display();
+        let path = source.name();
         if self.counts_as_is {
             path.to_string()
         } else {
@@ -235,7 +235,7 @@ impl Judged {
         let (translated, as_is) =
             if *counts_as_is { (other.as_ref(), Some(counted)) } else { (Some(counted), other.as_ref()) };
         let report = FitReport { fits: !self.is_wrong(), ..FitReport::new(counted, translated, as_is) };
-        let line = Line { f: source.path.display().to_string(), report };
+        let line = Line { f: source.name(), report };
         let text = serde_json::to_string(&line).map_err(|error| Failure::Usage(error.to_string()))?;
         Ok(text + "\n")
     }

@@ -30,7 +30,7 @@ pub(super) fn render(targets: &[&str], results: &[ShaderResult]) -> String {
     let mut columns: Vec<Vec<Cell>> = vec![Vec::new(); targets.len()];
     for (source, outcomes) in results.iter().flatten() {
         let cells: Vec<Cell> = outcomes.iter().flatten().map(Cell::new).collect();
-        rows.push(row(source.path.display().to_string(), cells.iter().map(Cell::to_text)));
+        rows.push(row(source.name(), cells.iter().map(Cell::to_text)));
         for (column, cell) in columns.iter_mut().zip(cells) {
             column.push(cell);
         }

@@ -27,15 +27,16 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
     let reporter = Reporter::for_inputs(1, color);
     let (mut sources, mut shaders, mut status) = (Vec::new(), Vec::new(), Status::Success);
     for path in &paths {
-        let source = Source::read(path)?;
-        match InputShader::checked(&source, &plan) {
+        sources.push(Source::read(path)?);
+    }
+    for (read, source) in InputShader::checked_pipeline(&sources, &plan).into_iter().zip(&sources) {
+        match read {
             Ok((shader, _)) => shaders.push(shader.into_source()),
             Err(problem) => {
-                reporter.problem(&source, &problem);
+                reporter.problem(source, &problem);
                 status = Status::ShaderError;
             }
         }
-        sources.push(source);
     }
     if status != Status::Success {
         return Ok(status);
@@ -75,7 +76,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
         if let Some(line) = &line {
             output::write_stdout(format!("{line}\n").as_bytes())?;
         }
-        match places.as_ref().and_then(|places| places.get(path.as_os_str())) {
+        match places.as_ref().and_then(|places| places.get(path)) {
             Some(place) => output::write_files_below(place, &content, &auxiliary_files)?,
             None if line.is_some() || arguments.json => {}
             None => {
@@ -110,7 +111,7 @@ fn summary(program: &Program, sources: &[Source]) -> Value {
         .iter()
         .map(|shader| {
             json!({
-                "f": sources.get(shader.input).map(|source| source.path.display().to_string()),
+                "f": sources.get(shader.input).map(|source| source.name()),
                 "stage": tgsi_to_ir::slots::processor_of(shader.stage).name(),
                 "instructions_before": shader.instructions[0],
                 "instructions_after": shader.instructions[1],

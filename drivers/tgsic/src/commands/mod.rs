@@ -24,14 +24,14 @@ mod verify;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use tgsi_compiler::AuxiliaryFile;
+use tgsi_ir::shader::ShaderStage;
 
 use crate::args::{Arguments, Command, Files};
 use crate::diagnostics::Reporter;
-use crate::input::{ShaderError, Source};
+use crate::input::{InputPath, ShaderError, Source};
 use crate::output::FileFormat;
 use crate::plan::Plan;
 use crate::policy::WarningPolicy;
@@ -138,7 +138,7 @@ pub fn transform(
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
         let mut result = work(&source);
-        if let (Ok(done), Some(target)) = (&mut result, targets.get(path.as_os_str())) {
+        if let (Ok(done), Some(target)) = (&mut result, targets.get(path)) {
             // The content is on disk now; keeping it for all shaders would only cost memory.
             output::write_files_below(target, &std::mem::take(&mut done.content), &done.auxiliary_files)?;
         }
@@ -167,17 +167,37 @@ pub fn transform(
 
 /// Maps each input to its output file below `folder`. Two inputs with the same output file are an error, because the
 /// second would overwrite the first.
-fn targets<'a>(inputs: &'a [PathBuf], folder: &Path, extension: &str) -> Result<HashMap<&'a OsStr, PathBuf>, Failure> {
-    let mut targets: HashMap<&OsStr, PathBuf> = HashMap::with_capacity(inputs.len());
-    let mut taken: HashMap<OsString, &Path> = HashMap::with_capacity(inputs.len());
+fn targets<'a>(
+    inputs: &'a [InputPath],
+    folder: &Path,
+    extension: &str,
+) -> Result<HashMap<&'a InputPath, PathBuf>, Failure> {
+    let mut targets: HashMap<&InputPath, PathBuf> = HashMap::with_capacity(inputs.len());
+    let mut taken: HashMap<PathBuf, &InputPath> = HashMap::with_capacity(inputs.len());
     for input in inputs {
-        let Entry::Vacant(entry) = targets.entry(input.as_os_str()) else { continue };
-        let target = output::path_below(folder, input, extension);
-        if let Some(other) = taken.insert(target.clone().into_os_string(), input) {
-            let (a, b) = (other.display(), input.display());
+        let Entry::Vacant(entry) = targets.entry(input) else { continue };
+        let extension = match input.stage {
+            Some(stage) => format!("{}.{extension}", stage_extension(stage)),
+            None => extension.to_owned(),
+        };
+        let target = output::path_below(folder, &input.file, &extension);
+        if let Some(other) = taken.insert(target.clone(), input) {
+            let (a, b) = (other.file.display(), input.file.display());
             return Err(Failure::Usage(format!("{a} and {b} would both be written to {}", target.display())));
         }
         entry.insert(target);
     }
     Ok(targets)
+}
+
+/// The usual file extension for shaders of a stage.
+fn stage_extension(stage: ShaderStage) -> &'static str {
+    match stage {
+        ShaderStage::Vertex => "vert",
+        ShaderStage::TessCtrl => "tesc",
+        ShaderStage::TessEval => "tese",
+        ShaderStage::Geometry => "geom",
+        ShaderStage::Fragment => "frag",
+        _ => "comp",
+    }
 }

@@ -22,7 +22,7 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
     let by_shader = read(vectors)?;
     let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
     let results = batch::for_each(&shaders, |(file, vectors)| {
-        let source = match Source::read(&root.join(file)) {
+        let source = match Source::read_file(&root.join(file)) {
             Ok(source) => source,
             Err(failure) => return RecordedTotals::failed(vectors, failure),
         };

@@ -21,7 +21,7 @@ const INPUTS: u64 = 5;
 /// Reduces a shader and writes the result.
 pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failure> {
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
-    let source = Source::read(path)?;
+    let source = Source::read_file(path)?;
     let plan = match &arguments.command {
         Some(_) => Plan::from_arguments(&arguments.passes)?,
         None => Plan::to_be_run(&arguments.passes, None)?,

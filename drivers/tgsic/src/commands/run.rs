@@ -22,7 +22,7 @@ use crate::status::{Failure, Status};
 pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let reporter = Reporter::for_inputs(1, color);
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
-    let source = Source::read(path)?;
+    let source = Source::read_file(path)?;
     let plan = Plan::to_be_run(&arguments.passes, arguments.via)?;
     let result = InputShader::checked(&source, &plan);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
@@ -135,7 +135,7 @@ fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, result: &RunResu
         registers.insert(register.to_string(), json!(components));
     }
     let value: Value = json!({
-        "f": source.path.display().to_string(),
+        "f": source.name(),
         "via": via.to_string(),
         "out": registers,
         "live": live,

@@ -1,17 +1,21 @@
 //! `scan`: prints the summary of a shader that drivers use.
 
 use serde_json::{Map, Value};
-use tgsi_compiler::front_end::TGSI_TEXT;
+use tgsi_compiler::front_end::{Interface, Reading, TGSI_TEXT};
+use tgsi_diagnostics::Diagnostic;
 
 use super::{FileFormat, ShaderOutput, transform};
 use crate::args::{Color, Files};
-use crate::input::ShaderError;
+use crate::input::{ShaderError, Source};
 use crate::status::{Failure, Status};
 
 /// Prints the summary of shaders.
 pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> {
     let form = FileFormat { extension: if json { "json" } else { "txt" }, binary: false };
     transform(files, form, color, |source| {
+        if !source.is_in(&TGSI_TEXT) && !source.has_words() {
+            return names(source, json);
+        }
         let (shader, warnings) = source.tgsi()?;
         let scan = tgsi::scan::scan(&shader);
         let mut value = serde_json::to_value(&scan).map_err(|e| ShaderError::Other(e.to_string()))?;
@@ -21,7 +25,7 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
         }
         let text = if json {
             let mut object = Map::new();
-            object.insert("f".into(), Value::String(source.path.display().to_string()));
+            object.insert("f".into(), Value::String(source.name()));
             if let Value::Object(fields) = value {
                 object.extend(fields);
             }
@@ -31,6 +35,31 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
         };
         Ok(ShaderOutput { warnings, ..ShaderOutput::new(text.into_bytes()) })
     })
+}
+
+/// The interface by name of a shader in a language with names.
+fn names(source: &Source, json: bool) -> Result<ShaderOutput, ShaderError> {
+    let Reading { source: shader, findings, interface } = source.parse(None);
+    if shader.is_none() || findings.iter().any(Diagnostic::is_error) {
+        return Err(ShaderError::Findings(findings));
+    }
+    if interface == Interface::default() {
+        // The error of IR.
+        source.tgsi()?;
+    }
+    let text = match json {
+        true => {
+            let value = serde_json::to_value(&interface).map_err(|e| ShaderError::Other(e.to_string()))?;
+            let mut object = Map::new();
+            object.insert("f".into(), Value::String(source.name()));
+            if let Value::Object(fields) = value {
+                object.extend(fields);
+            }
+            Value::Object(object).to_string() + "\n"
+        }
+        false => interface.to_text(),
+    };
+    Ok(ShaderOutput { warnings: findings, ..ShaderOutput::new(text.into_bytes()) })
 }
 
 /// Formats each informative field in one line. Leaves out zeros, empty lists, false, and the tail of a list that only

@@ -69,7 +69,7 @@ impl Generator {
         }
         let mut shaders = Vec::with_capacity(arguments.mutate.len());
         for path in &arguments.mutate {
-            let (shader, _) = Source::read(path)?
+            let (shader, _) = Source::read_file(path)?
                 .tgsi()
                 .map_err(|problem| Failure::Usage(format!("{}: {}", path.display(), problem.brief())))?;
             shaders.push(shader);

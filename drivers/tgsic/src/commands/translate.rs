@@ -137,7 +137,7 @@ pub fn translate(
         let line = after.map(|(after, loops_after)| {
             let before = before.as_ref();
             let line = Line {
-                f: source.path.display().to_string(),
+                f: source.name(),
                 ok: true,
                 stage,
                 instructions_before: before.map(|s| s.instructions),
@@ -174,7 +174,7 @@ pub(super) fn reflection_line(
     plan: &Plan,
 ) -> Result<String, ShaderError> {
     let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
-    let line = ReflectionLine { f: source.path.display().to_string(), reflection: reflection.ok_or_else(none)? };
+    let line = ReflectionLine { f: source.name(), reflection: reflection.ok_or_else(none)? };
     serde_json::to_string(&line).map_err(|e| ShaderError::Other(e.to_string()))
 }
 

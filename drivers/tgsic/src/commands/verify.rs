@@ -55,7 +55,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
                 Verdict::Failed(defect) => defect,
             };
             totals.different += usize::from(defect.kind == DefectKind::Difference);
-            totals.first.push(format!("{}: {defect}", source.path.display()));
+            totals.first.push(format!("{}: {defect}", source.name()));
             Ok(Status::ShaderError)
         }));
     }

@@ -1,0 +1,338 @@
+//! Commands of the test section.
+
+use crate::textures::{Parameter, TextureKind};
+
+/// An area of the window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Area {
+    /// A pixel.
+    Pixel([f64; 2]),
+    /// A rectangle: x, y, width, height.
+    Rect([f64; 4]),
+    /// The window.
+    All,
+}
+
+/// The way to form triangles from vertices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    Triangles,
+    Strip,
+    Fan,
+    Quads,
+}
+
+/// A command.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Command {
+    /// Sets the colour to clear with.
+    ClearColor([f32; 4]),
+    /// Sets the depth to clear with.
+    ClearDepth(f32),
+    /// Clears.
+    Clear,
+    /// Sets the colour of vertices.
+    Color([f32; 4]),
+    /// Draws a rectangle: x, y, width, height; texture coordinates of its corner, width, height.
+    DrawRect([f32; 4], Option<[f32; 4]>),
+    /// The same in pixels.
+    DrawRectOrtho([f32; 4]),
+    /// Draws vertices.
+    DrawArrays(Mode, usize, usize),
+    /// Compares colours. Coordinates are fractions of the window if `is_relative`.
+    Probe { area: Area, is_relative: bool, expected: Vec<f32> },
+    /// Compares the depth of a pixel.
+    ProbeDepth([f64; 2], f32),
+    /// Sets the tolerance of probes.
+    Tolerance(Vec<f32>),
+    /// Sets a uniform: name and values.
+    Uniform(String, Vec<f64>),
+    /// Sets the projection: left, right, bottom, top, near, far.
+    Ortho([f64; 6]),
+    /// The same with the size of the window.
+    OrthoWindow,
+    /// Sets the perspective projection: left, right, bottom, top, near, far.
+    Frustum([f64; 6]),
+    /// Sets a clip plane.
+    ClipPlane(usize, [f64; 4]),
+    /// Enables or disables a clip plane.
+    EnableClipPlane(usize, bool),
+    /// Enables or disables the depth test.
+    EnableDepthTest(bool),
+    /// Creates a texture for a unit.
+    Texture(u32, TextureKind),
+    /// Sets a field of a light: number, field, values.
+    Light(usize, &'static str, Vec<f64>),
+    /// Changes the last texture that was created with a target.
+    TexParameter(Parameter),
+    /// The shaders link.
+    LinkSuccess,
+    /// The shaders do not link.
+    LinkError,
+    /// A command without effect here.
+    Nothing,
+    /// Anything else.
+    Unknown(String),
+}
+
+/// The rest of a line: words and numbers. Parentheses, commas and semicolons are blanks.
+#[derive(Clone)]
+pub(crate) struct Words {
+    words: std::vec::IntoIter<String>,
+}
+
+impl Words {
+    pub(crate) fn new(line: &str) -> Words {
+        let words = line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';'));
+        let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        Words { words: words.into_iter() }
+    }
+
+    pub(crate) fn next(&mut self) -> Option<String> {
+        self.words.next()
+    }
+
+    /// Whether the next words are these, which are skipped then.
+    pub(crate) fn eat(&mut self, words: &str) -> bool {
+        let count = words.split(' ').count();
+        let is = self.words.as_slice().iter().take(count).map(String::as_str).eq(words.split(' '));
+        if is {
+            self.words.nth(count - 1);
+        }
+        is
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.words.as_slice().is_empty()
+    }
+
+    pub(crate) fn number(&mut self) -> Option<f64> {
+        number(&self.next()?)
+    }
+
+    pub(crate) fn index(&mut self) -> Option<usize> {
+        self.next()?.parse().ok()
+    }
+
+    pub(crate) fn numbers<const N: usize>(&mut self) -> Option<[f64; N]> {
+        let mut values = [0.0; N];
+        for value in &mut values {
+            *value = self.number()?;
+        }
+        Some(values)
+    }
+
+    pub(crate) fn floats<const N: usize>(&mut self) -> Option<[f32; N]> {
+        Some(self.numbers::<N>()?.map(|value| value as f32))
+    }
+
+    /// All numbers that are left; `None` if a word is not a number.
+    pub(crate) fn rest(&mut self) -> Option<Vec<f64>> {
+        self.rest_of(number)
+    }
+
+    fn rest_of(&mut self, number: impl Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
+        std::iter::from_fn(|| self.next()).map(|word| number(&word)).collect()
+    }
+}
+
+/// A float, of which hexadecimal digits are the bits.
+fn float(word: &str) -> Option<f64> {
+    match word.strip_prefix("0x") {
+        Some(digits) => Some(f32::from_bits(u32::from_str_radix(digits, 16).ok()?).into()),
+        None => number(word),
+    }
+}
+
+/// The number of components of a type.
+fn components(ty: &str) -> usize {
+    let sizes: Vec<usize> = ty.chars().filter_map(|c| c.to_digit(10)).map(|digit| digit as usize).collect();
+    match (ty.starts_with("mat"), sizes.as_slice()) {
+        (true, &[size]) => size * size,
+        (true, &[columns, rows]) => columns * rows,
+        (false, &[size]) => size,
+        _ => 1,
+    }
+}
+
+/// A number, decimal or hexadecimal.
+fn number(word: &str) -> Option<f64> {
+    let (sign, digits) = word.strip_prefix('-').map_or((1.0, word), |rest| (-1.0, rest));
+    match digits.strip_prefix("0x") {
+        Some(digits) => Some(sign * f64::from(u32::from_str_radix(digits, 16).ok()?)),
+        None => word.trim_end_matches('f').parse().ok().or_else(|| word.parse().ok()),
+    }
+}
+
+impl Command {
+    /// Parses a line without remarks.
+    pub(crate) fn parse(line: &str) -> Command {
+        parse(&mut Words::new(line)).unwrap_or_else(|| Command::Unknown(line.to_owned()))
+    }
+}
+
+fn parse(words: &mut Words) -> Option<Command> {
+    match words.next()?.as_str() {
+        "clear" => match words.next().as_deref() {
+            None => Some(Command::Clear),
+            Some("color") => Some(Command::ClearColor(words.floats()?)),
+            Some("depth") => Some(Command::ClearDepth(words.floats::<1>()?[0])),
+            Some(_) => None,
+        },
+        "color" => Some(Command::Color(words.floats()?)),
+        "draw" => draw(words),
+        "probe" => probe(words, false),
+        "relative" if words.eat("probe") => probe(words, true),
+        "tolerance" => Some(Command::Tolerance(words.rest()?.into_iter().map(|value| value as f32).collect())),
+        "uniform" => {
+            let (ty, name) = (words.next()?, words.next()?);
+            // The interface knows the type, but not those of other sizes.
+            let is_known = ["float", "int", "uint", "bool", "vec", "ivec", "uvec", "bvec", "mat"];
+            let is_number = is_known.iter().any(|known| ty.starts_with(known)) && !name.starts_with(char::is_numeric);
+            let is_float = ["float", "vec", "mat"].iter().any(|known| ty.starts_with(known));
+            let mut values = if is_float { words.rest_of(float)? } else { words.rest()? };
+            // The original accepts too few values.
+            let missing = components(&ty).saturating_sub(values.len());
+            values.extend(std::iter::repeat_n(0.0, missing));
+            Some(Command::Uniform(name, values)).filter(|_| is_number)
+        }
+        "ortho" if words.is_done() => Some(Command::OrthoWindow),
+        "ortho" => {
+            let [left, right, bottom, top] = words.numbers()?;
+            Some(Command::Ortho([left, right, bottom, top, -1.0, 1.0]))
+        }
+        "frustum" => Some(Command::Frustum(words.numbers()?)),
+        "clip" if words.eat("plane") => Some(Command::ClipPlane(clip_plane(words.index()?)?, words.numbers()?)),
+        "enable" => enable(&words.next()?, true),
+        "disable" => enable(&words.next()?, false),
+        "texture" => {
+            let (unit, kind) = TextureKind::parse(words)?;
+            Some(Command::Texture(unit, kind))
+        }
+        "light" => {
+            let number = words.index()?;
+            let (_, field) = LIGHT_FIELDS.iter().find(|(name, _)| words.eat(name))?;
+            // The type.
+            words.eat("float");
+            Some(Command::Light(number, field, words.rest()?))
+        }
+        "texparameter" => Some(Command::TexParameter(Parameter::parse(words)?)),
+        "link" if words.eat("success") => Some(Command::LinkSuccess),
+        "link" if words.eat("error") => Some(Command::LinkError),
+        "hint" => Some(Command::Nothing),
+        _ => None,
+    }
+}
+
+/// Fields of lights, and their names in the language.
+const LIGHT_FIELDS: &[(&str, &str)] = &[
+    ("GL_AMBIENT", "ambient"),
+    ("GL_DIFFUSE", "diffuse"),
+    ("GL_SPECULAR", "specular"),
+    ("GL_POSITION", "position"),
+    ("GL_SPOT_DIRECTION", "spotDirection"),
+    ("GL_SPOT_EXPONENT", "spotExponent"),
+    ("GL_SPOT_CUTOFF", "spotCutoff"),
+    ("GL_CONSTANT_ATTENUATION", "constantAttenuation"),
+    ("GL_LINEAR_ATTENUATION", "linearAttenuation"),
+    ("GL_QUADRATIC_ATTENUATION", "quadraticAttenuation"),
+];
+
+/// The number of a clip plane.
+fn clip_plane(number: usize) -> Option<usize> {
+    const MAX_PLANES: usize = 8;
+    (number < MAX_PLANES).then_some(number)
+}
+
+fn draw(words: &mut Words) -> Option<Command> {
+    if words.eat("rect tex") {
+        return Some(Command::DrawRect(words.floats()?, Some(words.floats()?)));
+    }
+    if words.eat("rect ortho") {
+        return Some(Command::DrawRectOrtho(words.floats()?));
+    }
+    if words.eat("rect") {
+        return Some(Command::DrawRect(words.floats()?, None));
+    }
+    if words.eat("arrays") {
+        let mode = match words.next()?.as_str() {
+            "GL_TRIANGLES" => Mode::Triangles,
+            "GL_TRIANGLE_STRIP" => Mode::Strip,
+            "GL_TRIANGLE_FAN" => Mode::Fan,
+            "GL_QUADS" => Mode::Quads,
+            _ => return None,
+        };
+        return Some(Command::DrawArrays(mode, words.index()?, words.index()?));
+    }
+    None
+}
+
+fn probe(words: &mut Words, is_relative: bool) -> Option<Command> {
+    if words.eat("warn") {
+        // A difference is only a warning.
+        return Some(Command::Nothing);
+    }
+    if words.eat("depth") {
+        return Some(Command::ProbeDepth(words.numbers()?, words.floats::<1>()?[0]));
+    }
+    let (is_all, is_rect) = (words.eat("all"), words.eat("rect"));
+    let components = match words.next()?.as_str() {
+        "rgb" => 3,
+        "rgba" => 4,
+        _ => return None,
+    };
+    let area = match (is_all, is_rect) {
+        (true, _) => Area::All,
+        (_, true) => Area::Rect(words.numbers()?),
+        _ => Area::Pixel(words.numbers()?),
+    };
+    let expected: Vec<f32> = words.rest()?.into_iter().map(|value| value as f32).collect();
+    // Further values of `all` and `rect` probes are ignored by the original.
+    let expected = expected.get(..components)?.to_vec();
+    Some(Command::Probe { area, is_relative, expected })
+}
+
+fn enable(capability: &str, is_enabled: bool) -> Option<Command> {
+    match capability {
+        "GL_DEPTH_TEST" => Some(Command::EnableDepthTest(is_enabled)),
+        "GL_PROGRAM_POINT_SIZE" | "GL_VERTEX_PROGRAM_POINT_SIZE" => Some(Command::Nothing),
+        _ => {
+            let number = capability.strip_prefix("GL_CLIP_PLANE").or(capability.strip_prefix("GL_CLIP_DISTANCE"))?;
+            Some(Command::EnableClipPlane(clip_plane(number.parse().ok()?)?, is_enabled))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn commands_are_read() {
+        for (line, command) in [
+            ("clear color 0 0.5 1 1", Command::ClearColor([0.0, 0.5, 1.0, 1.0])),
+            ("draw rect -1 -1 2 2", Command::DrawRect([-1.0, -1.0, 2.0, 2.0], None)),
+            ("draw arrays GL_TRIANGLE_FAN 0 4", Command::DrawArrays(Mode::Fan, 0, 4)),
+            (
+                "relative probe rgba (0.5, 0.25) (1, 0, 0, 1)",
+                Command::Probe {
+                    area: Area::Pixel([0.5, 0.25]),
+                    is_relative: true,
+                    expected: vec![1.0, 0.0, 0.0, 1.0],
+                },
+            ),
+            (
+                "probe all rgb 0.0 1.0 0.0",
+                Command::Probe { area: Area::All, is_relative: false, expected: vec![0.0, 1.0, 0.0] },
+            ),
+            ("uniform ivec2 at[1] 3 -4", Command::Uniform("at[1]".to_owned(), vec![3.0, -4.0])),
+            ("enable GL_CLIP_PLANE5", Command::EnableClipPlane(5, true)),
+            ("draw arrays GL_LINES 0 2", Command::Unknown("draw arrays GL_LINES 0 2".to_owned())),
+            ("probe rgba 1 2 3", Command::Unknown("probe rgba 1 2 3".to_owned())),
+            ("enable GL_CLIP_PLANE9", Command::Unknown("enable GL_CLIP_PLANE9".to_owned())),
+        ] {
+            assert_eq!(Command::parse(line), command);
+        }
+    }
+}
