@@ -232,9 +232,9 @@ mod tests {
     fn textures_times_sizes_and_colours_are_read() {
         let texture: TextureArgument = "2=a=b.png,nearest,clamp".parse().expect("a texture");
         assert_eq!((texture.unit, texture.path.to_str()), (TextureUnit::Number(2), Some("a=b.png")));
+        assert!(texture.nearest && texture.wrap == WrapMode::Clamp);
         let texture: TextureArgument = "maps[1]=a.png".parse().expect("a texture");
         assert_eq!(texture.unit, TextureUnit::Sampler("maps[1]".to_owned()));
-        assert!(texture.nearest && texture.wrap == WrapMode::Clamp);
         let time: TimeArgument = "1/5.w".parse().expect("a time");
         let register = ConstantRegister { buffer: 1, register: 5 };
         assert_eq!(time, TimeArgument::Constant { register, component: 3 });
