@@ -100,7 +100,7 @@ impl Source {
     /// The name for lists of results: the path, and the stage in a file with several shaders.
     pub fn name(&self) -> String {
         match self.stage {
-            Some(stage) => format!("{}:{}", self.path.display(), stage.name()),
+            Some(stage) => format!("{}:{}", self.path.display(), stage.name().to_lowercase()),
             None => self.path.display().to_string(),
         }
     }

@@ -24,6 +24,7 @@ mod passes;
 mod proxy;
 mod report;
 mod robustness;
+mod shader_tests;
 mod smith;
 mod targets;
 mod vulkan;

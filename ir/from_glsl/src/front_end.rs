@@ -13,7 +13,7 @@ use crate::compile::{Compiled, compile_stages, compile_units};
 use crate::extension::{Extension, Extensions};
 use crate::options::{GlslLimits, GlslOptions};
 use crate::shader_test::{self, StageText, is_shader_test};
-use crate::stage::UnitText;
+use crate::stage::{UnitText, stage_name};
 use crate::version::{Profile, Version};
 
 /// The front end of GLSL.
@@ -235,10 +235,10 @@ impl GlslReader {
             (Some(stage), _) | (None, &[stage]) => stage,
             (None, []) => return Err(InputError::NoShader.at(whole)),
             (None, stages) => {
-                let places = stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(", ");
+                let places = stages.iter().map(|&stage| stage_name(stage)).collect::<Vec<_>>().join(", ");
                 return Err(InputError::SeveralShaders { count: stages.len(), places }
                     .at(whole)
-                    .with_hint("choose one by `--language-option stage=...`"));
+                    .with_hint("choose one by `--front-end-option stage=...`"));
             }
         };
         match shader_test::shader(bytes, stage, &options) {

@@ -143,6 +143,18 @@ impl StageUnit {
     }
 }
 
+/// The name of a stage in messages.
+pub(crate) fn stage_name(stage: ShaderStage) -> &'static str {
+    match stage {
+        ShaderStage::Vertex => "vertex",
+        ShaderStage::TessCtrl => "tessellation control",
+        ShaderStage::TessEval => "tessellation evaluation",
+        ShaderStage::Geometry => "geometry",
+        ShaderStage::Fragment => "fragment",
+        _ => "compute",
+    }
+}
+
 /// The findings, with the numbers that `#line` gives their lines, where these differ.
 fn with_lines(findings: Findings, units: &[(u32, LineMap)]) -> Vec<Diagnostic> {
     let mut findings = findings.into_vec();

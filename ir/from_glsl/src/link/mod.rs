@@ -18,7 +18,7 @@ use tgsi_ir::shader::ShaderStage;
 use crate::builtins::variables::Role;
 use crate::keyword::Keyword;
 use crate::program::{Constant, Interpolation, Program, Storage, Variable, VariableId};
-use crate::stage::StageUnit;
+use crate::stage::{StageUnit, stage_name};
 use crate::token::TokenRange;
 use compare::{Difference, difference};
 
@@ -86,7 +86,7 @@ fn check_versions(producer: &StageUnit, consumer: &mut StageUnit) {
     if first.is_es() != second.is_es() || first.is_es() && first.number != second.number {
         let error = LinkError::Version {
             found: second.to_string(),
-            other: producer.program.stage.name(),
+            other: stage_name(producer.program.stage),
             expected: first.to_string(),
         };
         consumer.report(&error, TokenRange::default());
@@ -98,7 +98,7 @@ fn check_uniforms(producer: &StageUnit, consumer: &mut StageUnit) {
     let mut errors = Vec::new();
     {
         let others = by_name(producer, Storage::Uniform);
-        let stage = producer.program.stage.name();
+        let stage = stage_name(producer.program.stage);
         for (id, variable) in globals(&consumer.program, Storage::Uniform) {
             let name = consumer.interner.spelling(variable.name);
             let Some(&(other_id, other)) = others.get(name) else { continue };
@@ -138,7 +138,7 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
     let mut errors = Vec::new();
     {
         let outputs = by_name(producer, Storage::Output);
-        let stage = producer.program.stage.name();
+        let stage = stage_name(producer.program.stage);
         let version = consumer.program.version;
         let locations: Vec<u32> = outputs.values().filter_map(|(_, output)| output.traits.location).collect();
         for (id, input) in globals(&consumer.program, Storage::Input) {
@@ -233,7 +233,7 @@ fn check_builtins(producer: &StageUnit, consumer: &mut StageUnit) {
                 let error = LinkError::Qualifier {
                     name,
                     found: Keyword::Invariant.name().to_owned(),
-                    other: producer.program.stage.name(),
+                    other: stage_name(producer.program.stage),
                     expected: format!("`{output}` is not"),
                 };
                 consumer.report(&error, input.tokens);
