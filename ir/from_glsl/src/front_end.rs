@@ -118,7 +118,7 @@ fn recognize(bytes: &[u8]) -> Recognition {
     let word = rest.get(..length).and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
     let directive = rest.strip_prefix(b"#").map(<[u8]>::trim_ascii_start);
     let is_directive = directive.is_some_and(|directive| {
-        ["version", "extension", "define", "if", "ifdef", "ifndef", "pragma", "line", "undef"]
+        ["version", "extension", "define", "if", "pragma", "line", "undef", "include", "error", "el", "end"]
             .iter()
             .any(|name| directive.starts_with(name.as_bytes()))
     });

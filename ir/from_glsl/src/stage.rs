@@ -89,7 +89,9 @@ impl StageUnit {
         let report = |findings: &mut Findings, error: SemanticError, place: TokenRange| {
             findings.add_at(&error, place, &tokens, &interner);
         };
-        let missing = if is_complete { find_errors(&program, &interner) } else { Vec::new() };
+        // With other errors, what is missing may be what could not be read.
+        let is_checked = is_complete && !findings.has_errors();
+        let missing = if is_checked { find_errors(&program, &interner) } else { Vec::new() };
         for (error, tokens) in missing {
             report(&mut findings, error, tokens);
         }
