@@ -49,7 +49,7 @@ pub fn inputs(files: &[PathBuf]) -> Result<Vec<InputPath>, Failure> {
 /// The shaders of a file: one, or those of a file with several. A file that cannot be read is reported where it is used.
 fn shaders(file: &Path) -> Vec<InputPath> {
     let stages = match front_ends::of_extension(file) {
-        Some(front_end) if file != Path::new(STDIN) => {
+        Some(front_end) if !front_ends::names_stage() => {
             Source::read_file(file).map(|source| front_end.stages(&source.bytes)).unwrap_or_default()
         }
         _ => Vec::new(),

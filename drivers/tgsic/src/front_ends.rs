@@ -65,9 +65,15 @@ pub fn of_input(
 
 /// The front end of files with the extension of a path that may consist of several shaders; `None` for others.
 pub fn of_extension(path: &Path) -> Option<&'static dyn FrontEnd> {
-    const OF_SEVERAL: &str = "shader_test";
-    path.extension().filter(|extension| *extension == OF_SEVERAL)?;
-    tgsi_registry::front_ends().iter().copied().find(|front_end| front_end.file_extensions().contains(&OF_SEVERAL))
+    const OF_SEVERAL: &[&str] = &["shader_test", "glsl"];
+    let extension = path.extension().and_then(OsStr::to_str).filter(|extension| OF_SEVERAL.contains(extension))?;
+    tgsi_registry::front_ends().iter().copied().find(|front_end| front_end.file_extensions().contains(&extension))
+}
+
+/// Whether the command line chooses a stage, so that files with several shaders are one input.
+pub fn names_stage() -> bool {
+    let chooses = ["stage=", "define=VERTEX", "define=FRAGMENT"];
+    settings().options.iter().any(|option| chooses.iter().any(|prefix| option.starts_with(prefix)))
 }
 
 /// Whether the path has a file extension of a front end, or of that of all inputs.

@@ -110,3 +110,14 @@ fn uniforms_are_set_by_name() {
         assert!(output.stderr.contains(message), "{}", output.stderr);
     }
 }
+
+#[test]
+fn files_with_macros_of_stages_are_several_inputs() {
+    let text = "#if defined(VERTEX)\nvoid main() { gl_Position = gl_Vertex; }\n#elif defined(FRAGMENT)\nvoid main() {\n\
+        gl_FragColor = gl_Color; }\n#endif\n";
+    let folder = Folder::with(&[("s/a.glsl", text)]);
+    let fits = success(folder.run(&["fit", "--target", "r300", "--json", "s"]));
+    assert_eq!(lines(&fits).len(), 2);
+    let one = success(folder.run(&["translate", "--front-end-option", "define=FRAGMENT", "s/a.glsl"]));
+    assert!(one.starts_with("FRAG"), "{one}");
+}

@@ -69,7 +69,11 @@ impl FrontEnd for Glsl {
     }
 
     fn stages(&self, bytes: &[u8]) -> Vec<ShaderStage> {
-        if is_shader_test(bytes) { shader_test::stages(bytes) } else { Vec::new() }
+        match is_shader_test(bytes) {
+            true => shader_test::stages(bytes),
+            false if has_stage_macros(bytes) => STAGE_MACROS.iter().map(|&(_, stage)| stage).collect(),
+            false => Vec::new(),
+        }
     }
 
     fn options(&self) -> &'static [DriverOption] {
@@ -97,6 +101,23 @@ impl FrontEnd for Glsl {
     }
 }
 
+/// The macros by which a text is the shader of a stage, as RetroArch defines them.
+const STAGE_MACROS: &[(&str, ShaderStage)] = &[("VERTEX", ShaderStage::Vertex), ("FRAGMENT", ShaderStage::Fragment)];
+
+/// Whether a text has conditions with each of the [`STAGE_MACROS`], so that it is a shader of each stage.
+fn has_stage_macros(bytes: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+    let conditions = lines.filter(|line| line.starts_with(b"#if") || line.starts_with(b"#el"));
+    let mut found = [false; STAGE_MACROS.len()];
+    for word in conditions.flat_map(|line| line.split(|byte| !is_word(byte))) {
+        for (found, (name, _)) in found.iter_mut().zip(STAGE_MACROS) {
+            *found |= word == name.as_bytes();
+        }
+    }
+    found == [true; STAGE_MACROS.len()]
+}
+
 /// Whether the first token of a text begins a GLSL shader. Words that may begin a line of other languages are
 /// not certain.
 fn recognize(bytes: &[u8]) -> Recognition {
@@ -117,11 +138,8 @@ fn recognize(bytes: &[u8]) -> Recognition {
     let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
     let word = rest.get(..length).and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
     let directive = rest.strip_prefix(b"#").map(<[u8]>::trim_ascii_start);
-    let is_directive = directive.is_some_and(|directive| {
-        ["version", "extension", "define", "if", "pragma", "line", "undef", "include", "error", "el", "end"]
-            .iter()
-            .any(|name| directive.starts_with(name.as_bytes()))
-    });
+    // Engines have directives of their own.
+    let is_directive = directive.is_some_and(|directive| directive.first().is_some_and(u8::is_ascii_alphabetic));
     if is_directive || CERTAIN.contains(&word) {
         Recognition::Certain
     } else if rest.is_empty() || word.is_empty() && !rest.starts_with(b";") {
@@ -224,10 +242,18 @@ impl GlslReader {
         bytes: &'a [u8],
         request: &ReadRequest<'_>,
     ) -> Result<(StageText<'a>, ShaderStage), Diagnostic> {
-        let options = self.limited(request.limits);
+        let mut options = self.limited(request.limits);
         if !is_shader_test(bytes) {
             let units = vec![UnitText { text: bytes, start: 0 }];
-            let stage = request.stage.unwrap_or_else(|| self.stage_of(bytes, request.path));
+            let macro_of = |name: &str| options.definitions.iter().any(|(known, _)| known == name);
+            let defined = STAGE_MACROS.iter().find(|(name, _)| macro_of(name)).map(|&(_, stage)| stage);
+            let has_macros = has_stage_macros(bytes);
+            let stage = request.stage.or(self.stage).or(defined.filter(|_| has_macros));
+            let stage = stage.unwrap_or_else(|| self.stage_of(bytes, request.path));
+            if has_macros && defined.is_none() {
+                let names = STAGE_MACROS.iter().filter(|&&(_, other)| other == stage);
+                options.definitions.extend(names.map(|&(name, _)| (name.to_owned(), "1".to_owned())));
+            }
             return Ok((StageText { units, is_in_file: true, options }, stage));
         }
         let whole = Span::new(0, u32::from(!bytes.is_empty()));
@@ -308,6 +334,26 @@ mod tests {
             (b"\x02\x02\x00\x00", Recognition::No),
         ] {
             assert_eq!(recognize(text), expected, "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn macros_make_the_shaders_of_two_stages() {
+        let text = b"#if defined(VERTEX)\nvoid main() { gl_Position = vec4(1.0); }\n#elif defined(FRAGMENT)\n\
+                     void main() { gl_FragColor = vec4(1.0); }\n#endif\n";
+        assert_eq!(GLSL.stages(text), [ShaderStage::Vertex, ShaderStage::Fragment]);
+        assert_eq!(GLSL.stages(b"#ifdef VERTEX_COLOR\n#elif defined(FRAGMENT)\n#endif"), []);
+        let limits = Limits::default();
+        for (option, stage) in [
+            (None, Some(ShaderStage::Vertex)),
+            (None, Some(ShaderStage::Fragment)),
+            (Some("define=FRAGMENT"), None),
+            (Some("stage=vertex"), None),
+            (None, None),
+        ] {
+            let reader = GLSL.reader(option.as_slice()).expect("a reader");
+            let reading = reader.read(text, &ReadRequest { limits: &limits, compiler: None, path: None, stage });
+            assert!(reading.is_valid(), "{option:?} {stage:?} {:?}", reading.findings);
         }
     }
 
