@@ -292,6 +292,14 @@ pub trait Target: Any + Debug + Send + Sync {
         None
     }
 
+    /// Returns options for the [reader](crate::front_end::FrontEnd::reader) of a front end, by its name, with which it
+    /// accepts the language that applications can use with the target: versions, extensions, built-in constants. Empty
+    /// if nothing is known of it.
+    fn language_options(&self, front_end: &str) -> Vec<String> {
+        let _ = front_end;
+        Vec::new()
+    }
+
     /// Returns what [`emit`](Self::emit) assigns to inputs, outputs and resources of a lowered shader, and the
     /// requirements of the code. Returns `None` if the target assigns nothing.
     ///

@@ -40,7 +40,7 @@ pub use driver::{
     UnknownOption, UnknownProfile, profile_named,
 };
 pub use error::{CompileError, Located, Subject, TargetError};
-pub use fit::{Excess, Fit, FitFinding, FitReport, LimitUse, Measurement, Verdict};
+pub use fit::{Cost, Excess, Fit, FitFinding, FitReport, LimitUse, LineCosts, Measurement, Verdict};
 pub use host::{HostCompiler, HostError, HostTranslation};
 pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use link::{LinkError, Linked, Program};

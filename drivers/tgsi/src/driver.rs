@@ -21,6 +21,7 @@ use tgsi_ir::shader::ShaderStage;
 
 use crate::DriverError;
 use crate::consumers::fit::fit;
+use crate::consumers::language;
 use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::consumers::profiles::Profile;
 use crate::consumers::virgl::limits::{LimitExcess, excesses};
@@ -202,6 +203,10 @@ impl Target for TgsiOptions {
         let Code::Tgsi(shader, _) = code else { return None };
         let profile = if self.dialect == Dialect::Virgl { Profile::Virgl } else { self.profile };
         Some(fit(profile, shader))
+    }
+
+    fn language_options(&self, front_end: &str) -> Vec<String> {
+        language::options(self.profile, front_end)
     }
 }
 

@@ -37,6 +37,15 @@ const OPTIONS: &[DriverOption] = &[
         name: "extensions",
         about: "The extensions that exist: `extensions=all`, `extensions=none`, or names separated by `+`",
     },
+    DriverOption {
+        name: "max-version",
+        about: "The highest version of desktop GLSL that exists, such as `max-version=120`",
+    },
+    DriverOption {
+        name: "max-es-version",
+        about: "The highest version of GLSL ES that exists, such as `max-es-version=100`",
+    },
+    DriverOption { name: "limit", about: "The value of a constant of the language: `limit=gl_MaxLights=8`" },
 ];
 
 /// File extensions and the stages that they name.
@@ -160,6 +169,11 @@ impl GlslReader {
     fn set(&mut self, option: &str) -> Result<(), UnknownOption> {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let problem = |problem: String| UnknownOption { problem: Some(problem), ..UnknownOption::new(name, OPTIONS) };
+        let number = |versions: &[u16]| {
+            let known = value.parse().ok().filter(|number| versions.contains(number));
+            let list = || versions.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+            known.ok_or_else(|| problem(format!("`{value}` is not a version; there are {}", list())))
+        };
         match name {
             "stage" => {
                 let named = |stage: &&ShaderStage| stage.name().eq_ignore_ascii_case(value);
@@ -185,6 +199,9 @@ impl GlslReader {
             }
             "define" => {
                 let (name, text) = value.split_once('=').unwrap_or((value, "1"));
+                // The last definition of a macro counts.
+                let of_macro = |name: &str| name.split('(').next().map(str::to_owned);
+                self.options.definitions.retain(|(known, _)| of_macro(known) != of_macro(name));
                 self.options.definitions.push((name.to_owned(), text.to_owned()));
             }
             "extensions" => {
@@ -202,6 +219,13 @@ impl GlslReader {
                         set
                     }
                 };
+            }
+            "max-version" => self.options.max_version = Some(number(Version::DESKTOP)?),
+            "max-es-version" => self.options.max_es_version = Some(number(Version::ES)?),
+            "limit" => {
+                let (constant, value) = value.split_once('=').unwrap_or((value, ""));
+                let value = value.parse().map_err(|_| problem(format!("`{constant}` needs a number: `{option}`")))?;
+                self.options.constants.set(constant, value).map_err(problem)?;
             }
             _ => return Err(UnknownOption::new(name, OPTIONS)),
         }
@@ -358,9 +382,21 @@ mod tests {
     }
 
     #[test]
+    fn the_last_definition_counts() {
+        let mut reader = GlslReader { stage: None, options: GlslOptions::default() };
+        for option in ["define=A=1", "define=B", "define=A=2", "define=A(x)=x"] {
+            reader.set(option).unwrap();
+        }
+        let pair = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
+        assert_eq!(reader.options.definitions, [("B", "1"), ("A(x)", "x")].map(pair));
+    }
+
+    #[test]
     fn options_are_checked() {
         assert!(GLSL.reader(&["stage=vertex", "version=120", "define=A=2", "extensions=none"]).is_ok());
-        for wrong in ["stage=pixel", "version=115", "extensions=GL_NO_such", "colour"] {
+        assert!(GLSL.reader(&["max-version=120", "max-es-version=100", "limit=gl_MaxLights=8"]).is_ok());
+        let wrong = ["stage=pixel", "version=115", "extensions=GL_NO_such", "colour", "max-version=100"];
+        for wrong in wrong.into_iter().chain(["max-es-version=120", "limit=gl_MaxLights", "limit=gl_Max=3"]) {
             assert!(GLSL.reader(&[wrong]).is_err(), "{wrong}");
         }
     }

@@ -38,7 +38,7 @@ mod version;
 pub use compile::{Compiled, Module, check, compile, compile_pipeline};
 pub use extension::{Extension, Extensions};
 pub use front_end::{GLSL, Glsl};
-pub use options::{GlslLimits, GlslOptions};
+pub use options::{ConstantValues, GlslLimits, GlslOptions};
 pub use version::{Profile, Version};
 
 /// The pages of the error codes.

@@ -78,6 +78,7 @@ impl StageUnit {
                 stage,
                 invariant_all: unit.invariant_all,
                 max_registers: options.limits.registers,
+                constants: &options.constants,
             };
             (ast, info)
         });

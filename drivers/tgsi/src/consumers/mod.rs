@@ -3,6 +3,7 @@
 //! Nothing here depends on the program being translated. All other modules may use it.
 
 pub(crate) mod fit;
+pub(crate) mod language;
 pub(crate) mod opcodes;
 pub(crate) mod options;
 pub(crate) mod profiles;

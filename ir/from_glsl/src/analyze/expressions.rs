@@ -333,7 +333,7 @@ impl Analyzer<'_> {
     /// The largest length that an array without length may get.
     pub(super) fn max_length(&self, id: VariableId) -> u32 {
         match self.program.variable(id).storage {
-            Storage::Builtin(builtin) => builtin.max_length(self.unit.version, self.unit.enabled),
+            Storage::Builtin(builtin) => builtin.max_length(self.unit.version, self.unit.enabled, self.unit.constants),
             _ => None,
         }
         .unwrap_or(self.unit.max_registers)

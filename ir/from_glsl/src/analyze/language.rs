@@ -5,7 +5,7 @@ use tgsi_ir::shader::ShaderStage;
 use super::qualifiers::{Qualifiers, StorageQualifier};
 use super::scopes::Entity;
 use super::storage::storage_name;
-use super::{Analyzer, SemanticError};
+use super::{Analyzer, SemanticError, UnitInfo};
 use crate::ast;
 use crate::builtins::variables::{self, Found, Role};
 use crate::program::{ExprId, ExprKind, Storage, VariableId};
@@ -186,7 +186,9 @@ impl Analyzer<'_> {
     pub(super) fn builtin(&mut self, name: Symbol, tokens: TokenRange) -> Option<VariableId> {
         let (version, stage) = (self.unit.version, self.unit.stage);
         let spelling = self.spelling(name);
-        match variables::lookup(&spelling, version, self.unit.enabled, stage, &mut self.program.types, self.interner) {
+        let UnitInfo { enabled, constants, .. } = self.unit;
+        let types = &mut self.program.types;
+        match variables::lookup(&spelling, version, enabled, stage, constants, types, self.interner) {
             Found::Unknown => None,
             Found::Unavailable(since) => {
                 let (what, remedy) = (format!("`{spelling}`"), since.remedy(version));
@@ -217,6 +219,8 @@ impl Analyzer<'_> {
                 }
                 let id = self.add_variable(name, ty, Storage::Builtin(variable), TokenRange::default());
                 if let Role::Constant(values) = variable.role(version) {
+                    let chosen = self.unit.constants.get(variable.name()).map(|value| [value]);
+                    let values = chosen.as_ref().map_or(values, |value| value);
                     let bits = values.iter().map(|&value| u64::from(value as u32)).collect();
                     let value = self.add_constant(crate::program::Constant { ty, bits });
                     if let Some(variable) = self.variable_mut(id) {

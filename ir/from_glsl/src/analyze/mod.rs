@@ -38,6 +38,7 @@ use crate::builtins::functions::Overloads;
 use crate::extension::Extensions;
 use crate::findings::Findings;
 use crate::keyword::Keyword;
+use crate::options::ConstantValues;
 use crate::program::{
     Arenas, Constant, ConstantId, Expr, ExprId, ExprKind, ExprList, FunctionId, Layout, Program, Stmt, StmtId,
     StmtKind, Storage, Traits, Variable, VariableId,
@@ -71,6 +72,8 @@ pub(crate) struct UnitInfo<'a> {
     pub(crate) invariant_all: bool,
     /// Registers that a variable may take.
     pub(crate) max_registers: u32,
+    /// Values of constants of the language.
+    pub(crate) constants: &'a ConstantValues,
 }
 
 /// Analyses the units of a program, which share their global variables and functions. If there are errors, the program

@@ -23,6 +23,7 @@ use tgsi_ir::ShaderStage;
 
 use crate::builtins::stages::Stages;
 use crate::extension::Extensions;
+use crate::options::ConstantValues;
 use crate::symbol::Interner;
 use crate::types::{Scalar, TypeId, Types};
 use crate::version::{NEVER, Profile, Since, Version};
@@ -172,6 +173,7 @@ pub(crate) fn lookup(
     version: Version,
     enabled: &Extensions,
     stage: ShaderStage,
+    constants: &ConstantValues,
     types: &mut Types,
     interner: &mut Interner,
 ) -> Found {
@@ -199,7 +201,7 @@ pub(crate) fn lookup(
         }
         let is_removed = version.profile == Profile::Core && version.number >= row.removed;
         let removed = is_removed.then_some(row.removed);
-        let Some(ty) = type_of(row.ty, version, enabled, types, interner) else { continue };
+        let Some(ty) = type_of(row.ty, version, enabled, constants, types, interner) else { continue };
         return Found::Variable { variable, ty, removed };
     }
     best
@@ -208,6 +210,22 @@ pub(crate) fn lookup(
 /// Whether a version has the variables of the fixed-function pipeline.
 pub(crate) fn has_fixed_function(version: Version) -> bool {
     version.profile == Profile::Compatibility
+}
+
+/// Looks up a constant with a single value that an implementation chooses. Returns its name, and whether it is the length
+/// of an array.
+pub(crate) fn implementation_constant(name: &str) -> Option<(&'static str, bool)> {
+    let name = implementation_constants().find(|known| *known == name)?;
+    let is_length = |row: &Row| {
+        let length = row.ty.strip_suffix(']').and_then(|ty| ty.split_once('['));
+        length.is_some_and(|(_, length)| length.trim_start_matches('<') == name)
+    };
+    Some((name, ROWS.iter().any(is_length)))
+}
+
+/// The names of these constants.
+pub(crate) fn implementation_constants() -> impl Iterator<Item = &'static str> {
+    constants::ROWS.iter().filter(|row| row.ty == "i").map(|row| row.name)
 }
 
 /// All names, for suggestions.
@@ -264,16 +282,19 @@ impl BuiltinVariable {
     }
 
     /// The largest length of an array that is declared without one.
-    pub(crate) fn max_length(self, version: Version, enabled: &Extensions) -> Option<u32> {
+    pub(crate) fn max_length(self, version: Version, enabled: &Extensions, constants: &ConstantValues) -> Option<u32> {
         let (_, length) = self.row()?.ty.strip_suffix(']')?.split_once("[<")?;
-        length_of(length, version, enabled)
+        length_of(length, version, enabled, constants)
     }
 }
 
 /// A length: a number, or the name of a constant.
-fn length_of(text: &str, version: Version, enabled: &Extensions) -> Option<u32> {
+fn length_of(text: &str, version: Version, enabled: &Extensions, constants: &ConstantValues) -> Option<u32> {
     if let Ok(number) = text.parse() {
         return Some(number);
+    }
+    if let Some(value) = constants.get(text) {
+        return u32::try_from(value).ok();
     }
     let variable = BY_NAME
         .get(text)?
@@ -291,12 +312,13 @@ fn type_of(
     text: &'static str,
     version: Version,
     enabled: &Extensions,
+    constants: &ConstantValues,
     types: &mut Types,
     interner: &mut Interner,
 ) -> Option<TypeId> {
     if let Some((element, length)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) {
-        let length = if length.starts_with('<') { None } else { Some(length_of(length, version, enabled)?) };
-        let element = type_of(element, version, enabled, types, interner)?;
+        let length = if length.starts_with('<') { None } else { Some(length_of(length, version, enabled, constants)?) };
+        let element = type_of(element, version, enabled, constants, types, interner)?;
         return Some(types.array(element, length));
     }
     if text.starts_with("gl_") {

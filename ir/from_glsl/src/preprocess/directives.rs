@@ -176,7 +176,22 @@ impl Preprocessor<'_> {
         if let Some(extra) = line.get(2) {
             self.findings.add(&PreprocessError::TrailingTokens { directive: "version" }, extra.span);
         }
+        self.check_offered(value, is_es, number.span);
         Ok(Version { number: value, profile })
+    }
+
+    /// Reports a version that the target's driver does not offer.
+    fn check_offered(&mut self, number: u16, is_es: bool, span: Span) {
+        let (most, language) = match is_es {
+            true => (self.options.max_es_version, "GLSL ES"),
+            false => (self.options.max_version, "GLSL"),
+        };
+        if let Some(most) = most.filter(|&most| number > most) {
+            let offered = format!("{}.{:02}", most / 100, most % 100);
+            let error = PreprocessError::VersionBeyondTarget { number, language, offered };
+            self.findings.add(&error, span);
+            self.is_beyond_target = true;
+        }
     }
 
     /// `#pragma`.
@@ -275,13 +290,19 @@ impl Preprocessor<'_> {
 
     /// Whether an extension exists in the version and for the options.
     pub(super) fn has_extension(&self, extension: Extension) -> bool {
-        extension.exists_in(self.version) && self.options.extensions.contains(extension)
+        // After the error about the version, those about extensions would only repeat it.
+        extension.exists_in(self.version) && (self.is_beyond_target || self.options.extensions.contains(extension))
     }
 
     /// The reason why an extension does not exist, or one with a similar name.
     fn extension_remedy(&self, name: &str) -> Option<String> {
         match Extension::from_name(name) {
-            Some(extension) if extension.exists_in(self.version) => Some("the options exclude it".to_owned()),
+            Some(extension) if extension.exists_in(self.version) => {
+                let is_of_target = self.options.max_version.is_some() || self.options.max_es_version.is_some();
+                let subject =
+                    if is_of_target { "the target's driver does not have it" } else { "the options exclude it" };
+                Some(subject.to_owned())
+            }
             Some(extension) => Some(extension.remedy(self.version)),
             None => {
                 let existing = Extension::ALL.iter().filter(|&&extension| self.has_extension(extension));

@@ -53,6 +53,10 @@ pub(crate) enum PreprocessError {
     #[error("version {number} needs the profile `es`")]
     MissingEs { number: u16 },
 
+    /// A version above those of the target's driver.
+    #[error("version {number} is not supported by the target; its driver has {language} up to {offered}")]
+    VersionBeyondTarget { number: u16, language: &'static str, offered: String },
+
     /// An unknown directive.
     #[error("unknown directive `#{name}`")]
     UnknownDirective { name: String, suggestion: Option<&'static str> },
@@ -217,6 +221,7 @@ impl PreprocessError {
         UnknownVersion => "G0112" "unknown-version",
         UnknownProfile => "G0113" "unknown-profile",
         MissingEs => "G0114" "missing-es",
+        VersionBeyondTarget => "G0115" "version-beyond-target",
         UnknownDirective => "G0120" "unknown-directive",
         Include => "G0121" "include",
         MissingName => "G0122" "missing-macro-name",

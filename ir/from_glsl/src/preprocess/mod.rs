@@ -113,6 +113,8 @@ struct Preprocessor<'a> {
     names: Names,
     lines: LineMap,
     version: Version,
+    /// Whether the target's driver does not have the version.
+    is_beyond_target: bool,
     /// Whether the version is fixed and predefined macros exist.
     has_begun: bool,
     enabled: Extensions,
@@ -167,6 +169,7 @@ impl<'a> Preprocessor<'a> {
             names,
             lines: LineMap::new(text, start),
             version: options.default_version,
+            is_beyond_target: false,
             has_begun: false,
             enabled: Extensions::default(),
             warned: Extensions::default(),

@@ -1,7 +1,7 @@
 //! Counts the use of each limit, and records where one is first exceeded.
 
 use tgsi::tables::Processor;
-use tgsi_compiler::{Excess, Fit, LimitUse};
+use tgsi_compiler::{Cost, Excess, Fit, LimitUse};
 use tgsi_diagnostics::Span;
 
 use super::limits::Limit;
@@ -66,11 +66,20 @@ resources! {
     NotTaken = "not-taken", "unsupported constructs";
 }
 
+impl Resource {
+    /// Whether a use is that of a single instruction.
+    fn counts_instructions(self) -> bool {
+        matches!(self, Resource::Alu | Resource::Tex | Resource::Instructions | Resource::Slots)
+    }
+}
+
 /// The count of a resource.
 #[derive(Clone, Debug, Default)]
 struct Count {
     used: u32,
     first: Option<Excess>,
+    /// The uses, if the resource counts instructions.
+    costs: Vec<(u32, Span)>,
 }
 
 /// The counts so far.
@@ -115,6 +124,20 @@ impl Usage {
         if more > 0 {
             let used = self.used(resource).saturating_add(more);
             self.set(resource, used, || Excess { span, ..Excess::default() });
+            if resource.counts_instructions() {
+                self.add_cost(resource, more, span);
+            }
+        }
+    }
+
+    fn add_cost(&mut self, resource: Resource, more: u32, span: Span) {
+        let Some(count) = self.counts.get_mut(resource as usize) else { return };
+        match count.costs.last_mut() {
+            // Spans are always equal.
+            Some((last, place)) if (place.start, place.end) == (span.start, span.end) => {
+                *last = last.saturating_add(more)
+            }
+            _ => count.costs.push((more, span)),
         }
     }
 
@@ -134,9 +157,12 @@ impl Usage {
     /// Returns the use of all limits.
     pub(crate) fn into_fit(self, target: &'static str, processor: Processor) -> Fit {
         let Usage { limits, mut counts, .. } = self;
-        let use_of = |limit: &Limit| {
+        let mut costs = Vec::new();
+        let mut use_of = |limit: &Limit| {
             let (name, about) = limit.resource.names();
-            let Count { used, first } = counts.get_mut(limit.resource as usize).map(std::mem::take).unwrap_or_default();
+            let count = counts.get_mut(limit.resource as usize).map(std::mem::take).unwrap_or_default();
+            let Count { used, first, costs: own } = count;
+            costs.extend(own.into_iter().map(|(used, span)| Cost::new(name, used, span)));
             LimitUse {
                 name,
                 about,
@@ -146,8 +172,10 @@ impl Usage {
                 source: limit.source,
                 beyond: limit.beyond,
                 first,
+                counts_instructions: limit.resource.counts_instructions(),
             }
         };
-        Fit { target, processor, limits: limits.iter().map(use_of).collect() }
+        let limits = limits.iter().map(&mut use_of).collect();
+        Fit { target, processor, limits, costs }
     }
 }

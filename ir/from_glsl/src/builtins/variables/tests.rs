@@ -13,7 +13,7 @@ fn find(name: &str, version: Version, enabled: &[E], stage: ShaderStage) -> (Fou
     let (mut types, mut interner) = (Types::new(), Interner::new());
     let mut set = Extensions::default();
     enabled.iter().for_each(|&extension| set.set(extension, true));
-    let found = lookup(name, version, &set, stage, &mut types, &mut interner);
+    let found = lookup(name, version, &set, stage, &ConstantValues::default(), &mut types, &mut interner);
     let ty = match found {
         Found::Variable { ty, .. } => types.name(ty, &interner),
         _ => String::new(),
@@ -33,12 +33,17 @@ fn types_parse() {
     let (mut types, mut interner) = (Types::new(), Interner::new());
     for row in ROWS.iter() {
         for version in [V110, Version { number: 460, profile: Profile::Compatibility }, ES100, ES300] {
-            let ty = type_of(row.ty, version, &Extensions::ALL, &mut types, &mut interner);
+            let ty = type_of(row.ty, version, &Extensions::ALL, &ConstantValues::default(), &mut types, &mut interner);
             assert!(ty.is_some(), "{} {}", row.name, row.ty);
         }
         let bound = row.ty.strip_suffix(']').and_then(|ty| ty.split_once("[<"));
         if let Some((_, length)) = bound {
-            assert_eq!(length_of(length, V110, &Extensions::default()), Some(8), "{}", row.name);
+            assert_eq!(
+                length_of(length, V110, &Extensions::default(), &ConstantValues::default()),
+                Some(8),
+                "{}",
+                row.name
+            );
         }
     }
 }
@@ -73,7 +78,7 @@ fn arrays_have_lengths() {
     assert_eq!(find("gl_LightSource", V120, &[], vertex).1, "gl_LightSourceParameters[8]");
     assert_eq!(find("gl_MaxComputeWorkGroupSize", ES300, &[], fragment).1, "");
     let Found::Variable { variable, .. } = find("gl_TexCoord", V110, &[], vertex).0 else { panic!() };
-    assert_eq!(variable.max_length(V110, &Extensions::default()), Some(8));
+    assert_eq!(variable.max_length(V110, &Extensions::default(), &ConstantValues::default()), Some(8));
     assert!(variable.is_redeclarable());
 }
 
@@ -82,7 +87,7 @@ fn structs_are_one_type() {
     let (mut types, mut interner) = (Types::new(), Interner::new());
     let mut type_of = |name| {
         let none = Extensions::default();
-        match lookup(name, V110, &none, ShaderStage::Vertex, &mut types, &mut interner) {
+        match lookup(name, V110, &none, ShaderStage::Vertex, &ConstantValues::default(), &mut types, &mut interner) {
             Found::Variable { ty, .. } => ty,
             found => panic!("{found:?}"),
         }
@@ -120,3 +125,28 @@ fn state_has_initial_values() {
 }
 
 const WHITE: [f32; 4] = [1.0; 4];
+
+#[test]
+fn constants_of_a_target_replace_those_of_the_specification() {
+    let mut constants = ConstantValues::default();
+    for (name, value) in [("gl_MaxDrawBuffers", 2), ("gl_MaxDrawBuffers", 4), ("gl_MaxVaryingFloats", 40)] {
+        constants.set(name, value).unwrap();
+    }
+    let (mut types, mut interner) = (Types::new(), Interner::new());
+    let found = lookup(
+        "gl_FragData",
+        V110,
+        &Extensions::default(),
+        ShaderStage::Fragment,
+        &constants,
+        &mut types,
+        &mut interner,
+    );
+    let Found::Variable { ty, .. } = found else { panic!("{found:?}") };
+    assert_eq!(types.name(ty, &interner), "vec4[4]");
+    let problem = |name, value| ConstantValues::default().set(name, value).unwrap_err();
+    assert_eq!(problem("gl_MaxLight", 8), "the language has no constant `gl_MaxLight`, did you mean `gl_MaxLights`?");
+    assert_eq!(problem("gl_MaxLights", 0), "`gl_MaxLights` is from 1 to 8");
+    assert_eq!(problem("gl_MaxVertexAttribs", -1), "`gl_MaxVertexAttribs` is from 0 to 65536");
+    assert!(problem("gl_MaxComputeWorkGroupSize", 1).starts_with("the language has no constant"));
+}

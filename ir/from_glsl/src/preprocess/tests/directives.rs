@@ -53,6 +53,28 @@ fn versions_are_checked() {
 }
 
 #[test]
+fn versions_beyond_those_of_the_target_are_errors() {
+    let mut options = GlslOptions { max_version: Some(120), max_es_version: Some(100), ..GlslOptions::default() };
+    options.extensions = Extensions::default();
+    let messages = |text: &str, options: &GlslOptions| {
+        let (mut interner, mut findings) = (Interner::new(), Findings::default());
+        preprocess(text.as_bytes(), options, &mut interner, &mut findings);
+        findings.into_vec().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let expected = "error[G0115]: version 130 is not supported by the target; its driver has GLSL up to 1.20";
+    assert_eq!(messages("#version 130", &options), [expected]);
+    // Its extensions are those of the version.
+    let text = "#version 130\n#extension GL_ARB_draw_instanced : require\n";
+    assert_eq!(messages(text, &options), [expected]);
+    let expected = "error[G0115]: version 300 is not supported by the target; its driver has GLSL ES up to 1.00";
+    assert_eq!(messages("#version 300 es", &options), [expected]);
+    for fine in ["#version 120", "#version 100", ""] {
+        assert_eq!(messages(fine, &options), [""; 0]);
+    }
+    assert_eq!(messages("#version 460", &GlslOptions::default()), [""; 0]);
+}
+
+#[test]
 fn extensions_change_keywords() {
     assert_eq!(run("#extension GL_EXT_gpu_shader4 : enable\nunsigned int a;").1, [""; 0]);
     assert_eq!(run("unsigned int a;").1, ["reserved-word"]);

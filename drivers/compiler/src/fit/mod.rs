@@ -3,6 +3,8 @@
 //! A [`Target`](crate::Target) counts, because it models its consumer's compiler; this module holds the
 //! target-independent part. [`Compiler::measure`] adds positions in the text of the code and in the source.
 
+mod costs;
+
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -15,6 +17,8 @@ use tgsi_diagnostics::{Diagnostic, LineIndex, Severity};
 use crate::compiler::Compiler;
 use crate::driver::Code;
 
+pub use costs::{Cost, LineCosts};
+
 /// A shader's use of the limits of a consumer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fit {
@@ -24,6 +28,9 @@ pub struct Fit {
     pub processor: Processor,
     /// The limits, in display order.
     pub limits: Vec<LimitUse>,
+    /// The costs of single instructions, for limits that [count them](LimitUse::counts_instructions). For each of these,
+    /// the sum is the amount used.
+    pub costs: Vec<Cost>,
 }
 
 /// A shader's use of one limit.
@@ -45,6 +52,8 @@ pub struct LimitUse {
     pub beyond: &'static str,
     /// The first excess; `None` unless the limit is exceeded.
     pub first: Option<Excess>,
+    /// Whether the amount is the sum of [costs](Fit::costs) of instructions.
+    pub counts_instructions: bool,
 }
 
 /// The first excess of a limit.
@@ -350,6 +359,7 @@ impl Compiler {
             for first in fit.limits.iter_mut().filter_map(|limit| limit.first.as_mut()) {
                 first.source = source_of(first.span, printed, &shader);
             }
+            costs::add_places(&mut fit.costs, printed, &shader);
         }
         Some(Measurement { fit, text: text.into_bytes(), source: None })
     }
