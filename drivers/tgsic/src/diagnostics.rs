@@ -39,7 +39,9 @@ pub fn failure(failure: &Failure) {
         let mut object = json!({
             "file": file, "severity": "error", "code": code.id, "name": code.name, "message": failure.to_string(),
         });
-        if let Failure::Run { line, column, problem, hint, .. } = failure {
+        if let Failure::Run { line, column, problem, hint, .. }
+        | Failure::Variants { line, column, problem, hint, .. } = failure
+        {
             object["message"] = json!(problem);
             object["hint"] = json!(hint);
             object["line"] = json!(line);

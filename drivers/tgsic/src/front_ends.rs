@@ -20,12 +20,17 @@ static SETTINGS: OnceLock<Settings> = OnceLock::new();
 /// Sets the language of all inputs and the options of front ends; to be called once, at the start.
 ///
 /// # Errors
-/// A message if no front end has one of the options.
+/// A message if no front end has one of the options, or if none accepts its value.
 pub fn set(language: Option<&str>, options: Vec<String>) -> Result<(), String> {
     let forced = language.and_then(tgsi_registry::find_front_end);
     for option in &options {
-        let mut front_ends = tgsi_registry::front_ends().iter();
-        if !front_ends.any(|front_end| has_option(*front_end, option)) {
+        let front_ends = tgsi_registry::front_ends().iter().filter(|front_end| has_option(**front_end, option));
+        let readers: Vec<_> = front_ends.map(|front_end| front_end.reader(&[option])).collect();
+        let wrong = readers.iter().find_map(|reader| reader.as_ref().err());
+        if let Some(wrong) = wrong.filter(|_| readers.iter().all(Result::is_err)) {
+            return Err(wrong.to_string());
+        }
+        if readers.is_empty() {
             let known = tgsi_registry::front_ends().iter().flat_map(|front_end| front_end.options());
             let known: Vec<&str> = known.map(|option| option.name).collect();
             return Err(format!("no front end has an option `{option}`; there are {}", known.join(", ")));

@@ -87,6 +87,17 @@ impl Source {
         Source { path: self.path.clone(), bytes: bytes.to_vec(), reader: self.reader.clone(), ..*self }
     }
 
+    /// The same input, shown with another name.
+    pub fn renamed(self, name: String) -> Source {
+        Source { path: name.into(), stage: None, ..self }
+    }
+
+    /// The same input, read with other options of its front end.
+    pub fn with_front_end_options(&self, options: &[String]) -> Source {
+        let source = Source::with_options(self.path.clone(), self.bytes.clone(), Some(self.front_end), options);
+        Source { stage: self.stage, ..source }
+    }
+
     /// Whether the input is in the language of this front end.
     pub fn is_in(&self, front_end: &dyn FrontEnd) -> bool {
         self.front_end.name() == front_end.name()
@@ -151,7 +162,7 @@ fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>
 }
 
 /// The error of a shader.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShaderError {
     /// Findings of the parser or a check, with their positions.
     Findings(Vec<Diagnostic>),

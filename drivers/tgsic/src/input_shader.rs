@@ -151,6 +151,11 @@ impl InputShader {
         Ok(compilation.into_ir())
     }
 
+    /// Compiles to the driver's code.
+    pub fn code(&self, plan: &Plan) -> Result<Code, ShaderError> {
+        Ok(plan.compiler.start(self.source())?.finish()?)
+    }
+
     /// Compiles to the driver's code. Consumes the shader, because large shaders need the memory.
     pub fn into_code(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Code, ShaderError> {
         let compilation = plan.compiler.start(self.into_source())?;

@@ -25,6 +25,7 @@ mod input;
 mod input_shader;
 mod limits;
 mod output;
+mod page;
 mod pass_list;
 mod pass_log;
 mod plan;

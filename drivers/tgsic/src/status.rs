@@ -53,6 +53,20 @@ pub enum Failure {
         /// A remedy.
         hint: &'static str,
     },
+    /// The file of sets of definitions is malformed.
+    #[error("{}:{line}:{column}: {problem} ({hint})", path.display())]
+    Variants {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// The error.
+        problem: String,
+        /// A remedy.
+        hint: &'static str,
+    },
 }
 
 impl Failure {
@@ -63,6 +77,7 @@ impl Failure {
         Proxy => "T0813" "proxy",
         Vectors => "T0814" "recorded-results",
         Run => "T0815" "malformed-run",
+        Variants => "T0816" "malformed-variants",
     }
 
     /// Returns the file concerned.
@@ -71,7 +86,8 @@ impl Failure {
             Failure::Read { path, .. }
             | Failure::Write { path, .. }
             | Failure::Vectors { path, .. }
-            | Failure::Run { path, .. } => Some(path),
+            | Failure::Run { path, .. }
+            | Failure::Variants { path, .. } => Some(path),
             Failure::Usage(_) | Failure::Proxy(_) => None,
         }
     }

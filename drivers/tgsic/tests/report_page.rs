@@ -1,4 +1,5 @@
-//! Tests the page of `report --html` in a browser. Without Chromium, these tests are ignored, which the runner reports.
+//! Tests the pages of `report --html` and `fit --html` in a browser. Without Chromium, these tests are ignored, which the
+//! runner reports.
 
 mod common;
 
@@ -151,8 +152,87 @@ fn thousands_of_shaders() {
     assert!(opened.contains("<h2>Source</h2>"), "{}", opened.len());
 }
 
+/// Six lookups that depend on each other, and one line that is more than i915 has phases for.
+const RIPPLE: &str = "#version 110\nuniform sampler2D image;\nvarying vec2 at;\nvoid main() {\n    vec2 to = at;\n    \
+                      for (int i = 0; i < 5; i++) to = texture2D(image, to).xy;\n    \
+                      gl_FragColor = texture2D(image, to);\n}\n";
+
+fn a_matrix_opens_its_shaders() {
+    let new = "#version 130\nout vec4 o;\nvoid main() { o = vec4(1.0); }\n";
+    let folder = Folder::with(&[("s/a.tgsi", FRAG), ("s/new.frag", new), ("s/ripple.frag", RIPPLE)]);
+    let output = folder.run(&["fit", "--target", "i915,nv40", "--html", "page.html", "s"]);
+    assert_eq!(output.status, 1);
+    let page = folder.path("page.html");
+    let plain = document(&page, "", "");
+    assert!(plain.contains("3 shaders, 2 targets, tgsic "), "{plain}");
+    for (kind, text) in [("fits", "fits"), ("language", "language"), ("does-not", "texture-phases 6/4")] {
+        assert!(plain.contains(&format!("<td class=\"{kind}\"><a href=\"#shader=")), "{kind}: {plain}");
+        assert!(plain.contains(&format!(">{text}</a>")), "{text}: {plain}");
+    }
+    for part in ["1 of 3 fit", "2 of 3 fit", " left</span>", "gl_MaxDrawBuffers", "not behind Mesa's"] {
+        assert!(plain.contains(part), "{part}: {plain}");
+    }
+    let filter = "const choice = document.getElementById('verdict'); choice.value = 'fits'; \
+                  choice.dispatchEvent(new Event('input', { bubbles: true }));";
+    let filtered = document(&page, "", filter);
+    assert!(filtered.contains(">1 shader</output>") && !filtered.contains("s/ripple.frag</a>"), "{filtered}");
+    let opened = document(&page, "shader=2", "");
+    assert!(opened.contains("<main id=\"overview\" hidden"), "{opened}");
+    for part in [
+        "6 of 4",
+        "error[T0830]",
+        "line 6, column 33: 6 texture phases, i915 has 4",
+        "alu</th>",
+        "class=\"text removed\"",
+    ] {
+        assert!(opened.contains(part), "{part}: {opened}");
+    }
+    // The listing is that of the target that the shader does not fit, or that is chosen.
+    let line = |document: &str| {
+        let rows: Vec<&str> = document.split("<tr>").filter(|row| row.contains("for (int i")).collect();
+        rows.first().expect("a line").matches("class=\"number cost\"").count()
+    };
+    assert_eq!(line(&opened), 3);
+    let choose = "const choice = document.getElementById('target'); choice.value = '1'; \
+                  choice.dispatchEvent(new Event('input'));";
+    let chosen = document(&page, "shader=2", choose);
+    assert!(chosen.contains("instruction-slots</th>"), "{chosen}");
+    let rejected = document(&page, "shader=1", "");
+    assert!(rejected.contains("its driver has GLSL up to 1.20"), "{rejected}");
+}
+
+fn hostile_shaders_do_nothing() {
+    let name = "<img src=x onerror=document.title='broken'>{{data}}'\"`${1}&lt;.frag";
+    let text = "#version 120\n// </script><img src=x onerror=document.title='broken'>{{script}}\u{2028}\0\n\
+                void main() { gl_FragColor = vec4(1.0); }\n#error </script><b>\n";
+    let folder = Folder::with(&[(name, text)]);
+    let output = folder.run(&["fit", "--target", "i915,nv40", "--html", "page.html", name]);
+    assert_eq!(output.status, 1);
+    for fragment in ["", "shader=0", "shader=%3Cimg", "shader=-1", "shader=__proto__"] {
+        let shown = document(&folder.path("page.html"), fragment, "");
+        assert!(!shown.contains("<img") && !shown.contains("<title>broken"), "{shown}");
+        assert!(shown.contains("&lt;img src=x"), "{shown}");
+    }
+}
+
+/// A page of hundreds of shaders and several targets opens.
+fn hundreds_of_shaders() {
+    let folder = Folder::new();
+    for number in 0..700 {
+        folder.write(&format!("s/{number}.frag"), format!("// {number}\n{RIPPLE}").as_bytes());
+    }
+    let output = folder.run(&["fit", "--target", "i915,r300,r500,nv30,nv40", "--html", "page.html", "s"]);
+    assert_eq!(output.status, 1);
+    let plain = document(&folder.path("page.html"), "", "");
+    assert!(plain.contains("700 shaders, 5 targets"), "{}", plain.len());
+    assert_eq!(plain.matches("class=\"does-not\"").count(), 1400);
+}
+
 fn main() -> std::process::ExitCode {
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 8] = [
+        ("a_matrix_opens_its_shaders", a_matrix_opens_its_shaders),
+        ("hostile_shaders_do_nothing", hostile_shaders_do_nothing),
+        ("hundreds_of_shaders", hundreds_of_shaders),
         ("tables_are_there_and_sorted_by_clicks", tables_are_there_and_sorted_by_clicks),
         ("a_shader_is_opened_by_address_and_click", a_shader_is_opened_by_address_and_click),
         ("shaders_without_texts_say_so", shaders_without_texts_say_so),

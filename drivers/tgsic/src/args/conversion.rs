@@ -99,6 +99,26 @@ pub struct FitArguments {
     /// Print one line of JSON per shader and target, with both.
     #[arg(long)]
     pub json: bool,
+    /// Also print the source, with the instructions that come from each line, in the units of the target (`alu`, `texture`
+    /// and so on), then those that come from no line, and totals. The instructions of a statement are those of its first
+    /// line. With --json, add `lines` to the objects.
+    #[arg(long)]
+    pub lines: bool,
+    /// Also write a self-contained HTML page: the matrix, and for each shader counts, findings and the source with the
+    /// instructions of each line; the languages of the targets.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Measure each shader with each set of definitions in this file, shown as `shader.frag [NAME]`. A line is a name and
+    /// definitions: `shadows: -D SHADOWS=1 -D FOO`; comments begin with `#`. They are added to those of the command line.
+    #[arg(long, value_name = "FILE")]
+    pub variants: Option<PathBuf>,
+    /// Accept languages that the target's driver does not have. By default, shaders are read with its versions, extensions
+    /// and built-in constants. Options of front ends always take precedence.
+    #[arg(long)]
+    pub any_language: bool,
+    /// Print these versions, extensions and constants as a table, for the targets or for all of the driver.
+    #[arg(long, conflicts_with = "files")]
+    pub languages: bool,
     #[command(flatten)]
     pub warnings: WarningArguments,
     #[command(flatten)]

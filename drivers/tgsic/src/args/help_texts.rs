@@ -95,7 +95,8 @@ JSON: one object.
 pub(super) const FIT_TARGET: &str = "Targets: consumers of the code that are known to the driver, separated by commas. \
 Each sets all options that fit it. With several, a matrix shows a line for each shader: for each target `fits`, `may \
 not` (only estimates are exceeded), the limit that is exceeded most (`alu 70/64`: 70 used, 64 available), `-` (the \
-target has no limits for the shader) or `error` (it cannot be translated). The findings follow";
+target has no limits for the shader), `language` (its driver does not have the version or an extension of the shader) or \
+`error` (it cannot be translated). The findings follow";
 
 pub(super) const FIT_JSON: &str = "JSON: one object per line, shader and target. A shader with errors has none.
   f, target            the file and the target
@@ -103,6 +104,8 @@ pub(super) const FIT_JSON: &str = "JSON: one object per line, shader and target.
   verdict              `fits`, `may not fit` (only estimates are exceeded), `does not fit`
   translated, as_is    limits used by the translation and by the source: target, stage, fits, verdict, limits;
                        null if not measured
+  lines                with --lines: for each line with instructions `line` (last null: from no line) and `counts`, an
+                       object from names of limits to amounts
 For each limit: name, about; used, limit and left (null: no limit; below 0: too many); estimate; source (of the
 figure); beyond (the consequence of using more); first (the first excess: line, column, code and, in `what`, an
 unsupported construct; null without an excess). Lines and columns are those of the output of `tgsic translate`, or of

@@ -6,7 +6,6 @@ mod draw;
 mod explain;
 mod extract;
 mod fit;
-mod fit_matrix;
 mod ir;
 mod link;
 mod manual;

@@ -1,5 +1,4 @@
-//! The comparison as a self-contained HTML page, which embeds style, program and data. Its policy forbids loading
-//! anything.
+//! The comparison as a self-contained HTML [page](crate::page).
 //!
 //! Numbers are embedded as JSON. The texts of each shader are compressed in a separate element, which the page
 //! unpacks when the shader is opened, so that runs of thousands of shaders open at once.
@@ -10,37 +9,23 @@ use serde_json::{Value, json};
 
 use super::compare::{Comparison, Program};
 use super::run::{CompilerRun, Shader};
+use crate::page;
 
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Formats the page.
 pub fn format(comparison: &Comparison<'_>) -> String {
     let mut texts = PackedTexts::default();
     let data = data(comparison, &mut texts).to_string();
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + 2 * data.len() + texts.length());
-    let mut rest = PAGE;
-    // Inserted text is not searched for placeholders, because it may contain anything.
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        page.push_str(before);
-        match name {
-            "style" => page.push_str(STYLE),
-            "script" => page.push_str(SCRIPT),
-            "data" => page.push_str(&in_script(&data)),
-            "texts" => texts.write(&mut page),
-            _ => {}
-        }
-        rest = after;
-    }
-    page.push_str(rest);
-    page
-}
-
-/// Escapes JSON for a `script` element, which only `<` could end.
-fn in_script(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    page::fill(PAGE, |name, page| match name {
+        "style" => page.push_str(page::STYLE),
+        "common" => page.push_str(page::COMMON),
+        "script" => page.push_str(SCRIPT),
+        "data" => page.push_str(&page::in_script(&data)),
+        "texts" => texts.write(page),
+        _ => {}
+    })
 }
 
 /// Distinct texts.
@@ -58,10 +43,6 @@ impl<'a> PackedTexts<'a> {
             self.texts.push(text);
             self.texts.len() - 1
         }))
-    }
-
-    fn length(&self) -> usize {
-        self.texts.iter().map(|text| text.len() + 64).sum()
     }
 
     /// Base64 needs no escaping.
@@ -152,10 +133,7 @@ mod tests {
 
     #[test]
     fn the_page_refers_to_nothing() {
-        for part in [PAGE, STYLE, SCRIPT] {
-            for word in ["http:", "https:", "@import", "url(", " src=", "innerHTML", "eval("] {
-                assert!(!part.contains(word), "{word}");
-            }
-        }
+        page::assert_self_contained(PAGE);
+        page::assert_self_contained(SCRIPT);
     }
 }

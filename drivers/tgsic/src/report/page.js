@@ -1,26 +1,10 @@
-"use strict";
-
 (() => {
     // Rows of a table that are shown at first: more would make a browser slow.
     const MOST_ROWS = 500;
     // Two texts are compared line by line only if the table for that has at most this many cells.
     const MOST_CELLS = 16e6;
 
-    const data = JSON.parse(document.getElementById("data").textContent);
-    const byId = (id) => document.getElementById(id);
-
-    /** Creates an element. Texts become text nodes, so that data is never parsed as HTML. */
-    function make(tag, attributes, ...children) {
-        const element = document.createElement(tag);
-        for (const [name, value] of Object.entries(attributes || {})) {
-            if (value !== null && value !== undefined) element.setAttribute(name, value);
-        }
-        element.append(...children.filter((child) => child !== null));
-        return element;
-    }
-
-    const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
-    const plain = (number) => number.toLocaleString("en");
+    const { byId, data, make, plain, count, section, number } = common;
 
     const programs = data.programs.map(([name, stage, number, old, now, oldText, newText]) => {
         const program = { name, stage: data.stages[stage], number, old, new: now, oldText, newText };
@@ -121,7 +105,6 @@
     }
 
     const text = (value) => make("td", {}, value);
-    const number = (value, kind) => make("td", { class: `number ${kind || ""}`.trim() }, value);
 
     function showTotals() {
         const rows = [];
@@ -319,10 +302,6 @@
         const bytes = Uint8Array.from(atob(byId(`text-${place}`).textContent), (c) => c.charCodeAt(0));
         const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
         return JSON.parse(await new Response(stream).text());
-    }
-
-    function section(title, ...content) {
-        return make("section", {}, make("h2", {}, title), ...content);
     }
 
     /** Shows a text that both runs may have. */

@@ -2,20 +2,19 @@
 
 use tgsi_compiler::{Fit, LimitUse, Verdict};
 
-use super::fit::Outcome;
-use crate::input::{ShaderError, Source};
-use crate::status::Failure;
-
-/// The results for a shader: one for each target, or the failure to read it.
-type ShaderResult = Result<(Source, Result<Vec<Outcome>, ShaderError>), Failure>;
+use super::ShaderResult;
+use super::lines::short;
+use super::measure::Outcome;
 
 /// A cell of a shader and a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Cell {
+pub(super) enum Cell {
     /// The target has no limits for the shader.
     NoLimits,
     /// The shader cannot be translated.
     Error,
+    /// The shader is not in the language of the target's driver.
+    Language,
     /// No limit is exceeded.
     Fits,
     /// Only estimates are exceeded.
@@ -44,21 +43,35 @@ fn row(name: String, cells: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 impl Cell {
-    fn new(outcome: &Outcome) -> Cell {
+    pub(super) fn new(outcome: &Outcome) -> Cell {
         match outcome {
-            Err(_) => Cell::Error,
-            Ok(None) => Cell::NoLimits,
+            Outcome::Language(_) => Cell::Language,
+            Outcome::Error(_) => Cell::Error,
+            Outcome::NoLimits => Cell::NoLimits,
             // `--deny` turns an estimate into an error.
-            Ok(Some(judged)) if judged.is_wrong() => Cell::DoesNotFit(limiting(judged.fit())),
-            Ok(Some(judged)) if judged.fit().verdict() == Verdict::Fits => Cell::Fits,
-            Ok(Some(_)) => Cell::MayNotFit,
+            Outcome::Measured(judged) if judged.is_wrong() => Cell::DoesNotFit(limiting(judged.fit())),
+            Outcome::Measured(judged) if judged.fit().verdict() == Verdict::Fits => Cell::Fits,
+            Outcome::Measured(_) => Cell::MayNotFit,
         }
     }
 
-    fn to_text(&self) -> String {
+    /// The name of the kind in the page.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Cell::NoLimits => "no-limits",
+            Cell::Error => "error",
+            Cell::Language => "language",
+            Cell::Fits => "fits",
+            Cell::MayNotFit => "may-not",
+            Cell::DoesNotFit(_) => "does-not",
+        }
+    }
+
+    pub(super) fn to_text(&self) -> String {
         match self {
             Cell::NoLimits => "-",
             Cell::Error => "error",
+            Cell::Language => "language",
             Cell::Fits => "fits",
             Cell::MayNotFit => "may not",
             Cell::DoesNotFit(limit) => limit,
@@ -82,14 +95,13 @@ fn limiting(fit: &Fit) -> String {
     match limit.first.as_ref().and_then(|first| first.what.as_ref()) {
         Some(what) => format!("no {what}"),
         None => {
-            let name = limit.name.strip_suffix("-instructions").unwrap_or(limit.name);
-            format!("{name} {}/{}", limit.used, most(limit))
+            format!("{} {}/{}", short(limit.name), limit.used, most(limit))
         }
     }
 }
 
 /// Returns the total of a target over the shaders that it has limits for.
-fn total(column: &[Cell]) -> String {
+pub(super) fn total(column: &[Cell]) -> String {
     let count = |wanted: &Cell| column.iter().filter(|cell| *cell == wanted).count();
     let shaders = column.len() - count(&Cell::NoLimits);
     match (shaders, count(&Cell::MayNotFit)) {
@@ -100,7 +112,7 @@ fn total(column: &[Cell]) -> String {
 }
 
 /// Returns the rows as lines, with columns as wide as their longest cell.
-fn aligned(rows: &[Vec<String>]) -> String {
+pub(super) fn aligned(rows: &[Vec<String>]) -> String {
     let mut widths = Vec::new();
     for row in rows {
         widths.resize(row.len().max(widths.len()), 0);
