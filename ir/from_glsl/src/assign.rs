@@ -32,6 +32,8 @@ pub(crate) struct Usage {
     is_used: bool,
     /// The largest constant index into the outermost dimension.
     max_index: u32,
+    /// The constant indices below 64.
+    indices: u64,
     /// Whether it is used other than by constant indices.
     is_whole: bool,
 }
@@ -59,7 +61,10 @@ fn note_uses(body: &Body, deref: Inst, usage: &mut Usage) {
             _ => None,
         };
         match index {
-            Some(index) => usage.max_index = usage.max_index.max(index as u32),
+            Some(index) => {
+                usage.max_index = usage.max_index.max(index as u32);
+                usage.indices |= 1u64.checked_shl(index as u32).unwrap_or(0);
+            }
             None => usage.is_whole = true,
         }
     }
@@ -358,7 +363,12 @@ impl Assigner<'_> {
             let ty = self.program.variable(id).ty;
             let is_compact =
                 matches!(self.program.variable(id).storage, Storage::Builtin(builtin) if builtin.is_compact());
-            let slots = if is_compact { self.slots_of(ty).div_ceil(4) } else { self.slots_of(ty) };
+            let slots = match self.shader.variables.get(variable).map(|data| self.shader.types.slots(data.ty)) {
+                // Output arrays may be shorter than their type in the language.
+                Some(slots) if !is_input && !is_compact => slots.max(1),
+                _ if is_compact => self.slots_of(ty).div_ceil(4),
+                _ => self.slots_of(ty),
+            };
             let name = self.program.types.name(ty, self.interner);
             let described = InterfaceVariable::new(self.name(id), name, location, register);
             let list = if is_input { &mut self.interface.inputs } else { &mut self.interface.outputs };
@@ -375,7 +385,19 @@ impl Assigner<'_> {
                     data.location_frac = 1;
                 }
             }
-            for slot in (location..).take(slots as usize).filter(|slot| (0..64).contains(slot)) {
+            // Elements of arrays that are not used are not in the interface.
+            let usage = self.usage(variable);
+            let of_element = match self.program.types.get(ty) {
+                TypeData::Array { element, length: Some(2..=64) } if !usage.is_whole && !is_compact => {
+                    Some(self.slots_of(element))
+                }
+                _ => None,
+            };
+            let is_used = |slot: &i32| {
+                let element = of_element.map(|slots| (slot - location) as u32 / slots);
+                element.is_none_or(|element| usage.indices >> element.min(63) & 1 != 0)
+            };
+            for slot in (location..).take(slots as usize).filter(|slot| (0..64).contains(slot)).filter(is_used) {
                 let info = &mut self.shader.info;
                 let bits = if is_input { &mut info.inputs_read } else { &mut info.outputs_written };
                 *bits |= 1 << slot;

@@ -265,7 +265,7 @@ impl GlslReader {
         &self,
         bytes: &'a [u8],
         request: &ReadRequest<'_>,
-    ) -> Result<(StageText<'a>, ShaderStage), Diagnostic> {
+    ) -> Result<(StageText<'a>, ShaderStage), Box<Diagnostic>> {
         let mut options = self.limited(request.limits);
         if !is_shader_test(bytes) {
             let units = vec![UnitText { text: bytes, start: 0 }];
@@ -283,17 +283,18 @@ impl GlslReader {
         let whole = Span::new(0, u32::from(!bytes.is_empty()));
         let stage = match (request.stage.or(self.stage), shader_test::stages(bytes).as_slice()) {
             (Some(stage), _) | (None, &[stage]) => stage,
-            (None, []) => return Err(InputError::NoShader.at(whole)),
+            (None, []) => return Err(Box::new(InputError::NoShader.at(whole))),
             (None, stages) => {
                 let places = stages.iter().map(|&stage| stage_name(stage)).collect::<Vec<_>>().join(", ");
-                return Err(InputError::SeveralShaders { count: stages.len(), places }
+                let finding = InputError::SeveralShaders { count: stages.len(), places }
                     .at(whole)
-                    .with_hint("choose one by `--front-end-option stage=...`"));
+                    .with_hint("choose one by `--front-end-option stage=...`");
+                return Err(Box::new(finding));
             }
         };
         match shader_test::shader(bytes, stage, &options) {
             Some(text) => Ok((text, stage)),
-            None => Err(InputError::NoShader.at(whole)),
+            None => Err(Box::new(InputError::NoShader.at(whole))),
         }
     }
 }
@@ -318,7 +319,7 @@ impl Reader for GlslReader {
     fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading {
         match self.shader(bytes, request) {
             Ok((text, stage)) => reading(compile_units(&text.units, stage, &text.options), bytes, text.is_in_file),
-            Err(finding) => Reading::new(None, vec![finding]),
+            Err(finding) => Reading::new(None, vec![*finding]),
         }
     }
 

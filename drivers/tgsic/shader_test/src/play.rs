@@ -198,7 +198,7 @@ impl Player<'_> {
         let triangles: Vec<[u32; 3]> = match mode {
             Mode::Triangles => (first..last).step_by(3).map(|at| [at, at + 1, at + 2]).collect(),
             Mode::Strip => (first..last.saturating_sub(2))
-                .map(|at| if (at - first) % 2 == 0 { [at, at + 1, at + 2] } else { [at + 1, at, at + 2] })
+                .map(|at| if (at - first).is_multiple_of(2) { [at, at + 1, at + 2] } else { [at + 1, at, at + 2] })
                 .collect(),
             Mode::Fan => (first + 1..last.saturating_sub(1)).map(|at| [first, at, at + 1]).collect(),
             Mode::Quads => {
@@ -353,7 +353,7 @@ impl Player<'_> {
             let found = self.picture.pixels.get(4 * index..4 * index + 4).unwrap_or_default();
             let found: Vec<f32> = found.iter().take(expected.len()).map(|&byte| f32::from(byte) / 255.0).collect();
             let differs =
-                |((found, expected), tolerance): ((&f32, &f32), &f32)| !((found - expected).abs() <= *tolerance);
+                |((found, expected), tolerance): ((&f32, &f32), &f32)| is_other(*found, *expected, *tolerance);
             if found.iter().zip(expected).zip(&self.tolerance).any(differs) {
                 let (x, y) = at;
                 return Err(format!("at ({x}, {y}): expected {expected:?}, found {found:?}"));
@@ -365,10 +365,16 @@ impl Player<'_> {
     fn probe_depth(&self, at: [f64; 2], expected: f32) -> Result<(), String> {
         for at in self.pixels(Area::Pixel(at), false)? {
             let found = self.picture.depths.get(self.index(at)).copied().unwrap_or(0.0);
-            if !((found - expected).abs() <= TOLERANCE) {
+            if is_other(found, expected, TOLERANCE) {
                 return Err(format!("depth at {at:?}: expected {expected}, found {found}"));
             }
         }
         Ok(())
     }
+}
+
+/// Whether values differ by more than a tolerance. NaN differs from everything.
+fn is_other(found: f32, expected: f32, tolerance: f32) -> bool {
+    let difference = (found - expected).abs();
+    difference.is_nan() || difference > tolerance
 }

@@ -14,6 +14,7 @@
 
 mod calls;
 mod expressions;
+mod outputs;
 mod places;
 mod state;
 mod statements;
@@ -32,6 +33,7 @@ use crate::token::TokenRange;
 use crate::types::{Scalar, TypeData, TypeId};
 
 use calls::SamplerArgument;
+use outputs::narrow_copies;
 
 /// Specialised copies of functions with sampler parameters. More are an error: calls can double them at every level.
 pub(crate) const MAX_SPECIALIZATIONS: u64 = 4096;
@@ -80,7 +82,8 @@ pub(crate) fn emit(program: &Program, interner: &Interner, main: FunctionId) -> 
         context.emit_function(pending)?;
     }
     context.emit_entry(entry, start)?;
-    let Context { shader, origins, interface, .. } = context;
+    let Context { mut shader, origins, interface, shadows, .. } = context;
+    narrow_copies(&mut shader, &shadows);
     Ok(Emitted { shader, origins, interface })
 }
 

@@ -247,7 +247,7 @@ fn assign(producer: &StageUnit, consumer: &StageUnit, of_producer: &mut Slots, o
     let inputs = by_name(consumer, Storage::Input);
     let slots_of = |program: &Program, variable: &Variable| program.types.summary(variable.ty).registers.max(1);
     let mut taken = 0u64;
-    let mask = |first: u32, count: u32| ((1u128 << count.min(64)) - 1 << first.min(64)) as u64;
+    let mask = |first: u32, count: u32| (((1u128 << count.min(64)) - 1) << first.min(64)) as u64;
     for (stage, storage) in [(producer, Storage::Output), (consumer, Storage::Input)] {
         for (_, variable) in globals(&stage.program, storage) {
             if let Some(location) = variable.traits.location {

@@ -74,6 +74,9 @@ pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
         usage,
     };
     emission.usage.at_least(Resource::Phases, 1, Span::default());
+    if shader.instructions.iter().all(|instruction| instruction.opcode == Opcode::End) {
+        emission.usage.not_taken(shader.processor_span, "shaders without instructions");
+    }
     for step in peephole(shader) {
         registers.instruction(step.instruction, emission.usage);
         emission.instruction(&step);

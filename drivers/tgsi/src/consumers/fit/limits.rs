@@ -155,7 +155,7 @@ const NV30_FRAGMENT: &[Limit] = &[
     about(Constants, 32, NV_SCREEN, STATED),
     exact(ConstantBuffers, 1, NV_SCREEN, "the driver reads the first one instead"),
     exact(Interpolators, 8, NV_FRAGMENT, NOTHING),
-    exact(Colors, 2, NV_FRAGMENT, NOTHING),
+    exact(Colors, 1, NV_SCREEN, NOTHING),
     exact(Samplers, 16, NV_SCREEN, "there is no texture to read"),
     exact(NotTaken, 0, NV_FRAGMENT, ""),
 ];
@@ -297,6 +297,7 @@ const VGPU9_VERTEX: &[Limit] = &[
     about(Constants, 256, SVGA_SCREEN, REFUSED),
     exact(ConstantBuffers, 1, SVGA_SCREEN, "the driver reads the first one instead"),
     exact(Addresses, 1, SVGA_DEFS, REFUSED),
+    exact(Samplers, 0, SVGA_SCREEN, "there is no texture to read"),
     exact(Inputs, 16, SVGA_DEFS, REFUSED),
     about(Outputs, 12, SVGA_DEFS, REFUSED),
     exact(Nesting, 32, SVGA_DEFS, REFUSED),
