@@ -78,6 +78,8 @@ impl Analyzer<'_> {
         let own = self.scopes.functions(name);
         let mut candidates: Vec<Candidate> = own.iter().map(|&id| self.candidate(id)).collect();
         match &*overloads {
+            // In desktop versions the functions of the shader hide those of the language, as those of any outer scope.
+            Overloads::Found(_) if !candidates.is_empty() && !self.version().is_es() => {}
             Overloads::Found(signatures) => candidates.extend(signatures.iter().map(Candidate::of_language)),
             Overloads::Unavailable(since) if candidates.is_empty() => {
                 let what = format!("`{}`", self.interner.spelling(name));
@@ -121,7 +123,10 @@ impl Analyzer<'_> {
                 } else {
                     SemanticError::NoOverload { name, arguments, candidates }
                 };
-                self.report_with(error, tokens, at, "a function with this name");
+                let hides = own.is_some() && matches!(&*overloads, Overloads::Found(_)) && !self.version().is_es();
+                let note =
+                    if hides { "this function hides those of the language" } else { "a function with this name" };
+                self.report_with(error, tokens, at, note);
                 self.error_expr(tokens)
             }
         }
@@ -150,7 +155,6 @@ impl Analyzer<'_> {
     fn resolve<'c>(&self, candidates: &'c [Candidate], arguments: &[ExprId]) -> Result<&'c Candidate, bool> {
         let types: Vec<TypeId> = arguments.iter().map(|&argument| self.ty(argument)).collect();
         let of_count = || candidates.iter().filter(|candidate| candidate.parameters.len() == types.len());
-        // Functions of the shader come first, and hide those of the language that have the same parameters.
         if let Some(exact) = of_count().find(|c| c.parameters.iter().zip(&types).all(|(&(ty, _), &of)| ty == of)) {
             return Ok(exact);
         }

@@ -167,7 +167,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Functions of the language may be replaced in some versions only.
+    /// Functions of the language may be replaced in desktop versions only, and get further overloads also in 1.00 es.
     fn check_builtin_name(&mut self, prototype: &Prototype, parameters: &[Parameter]) {
         let version = self.version();
         if !version.is_es() {
@@ -179,7 +179,7 @@ impl Analyzer<'_> {
             signature.parameters.len() == parameters.len()
                 && signature.parameters.iter().zip(parameters).all(|(&(ty, _), parameter)| ty == parameter.ty)
         });
-        if version.number >= 300 || is_same && version.number == 100 && self.function.is_some() {
+        if version.number >= 300 || is_same {
             let name = self.spelling(prototype.name);
             self.report(SemanticError::Redeclared { name }, prototype.tokens);
         }

@@ -66,16 +66,37 @@ fn functions_are_defined_once() {
 
 #[test]
 fn functions_of_the_language_are_replaced() {
-    // The function of the shader for an exact match, others stay visible.
-    clean(Fragment, &["float sin(float a) { return a; } void main() { float a = sin(1.0); vec2 b = sin(vec2(1.0)); }"]);
+    clean(
+        Fragment,
+        &[
+            "float sin(float a) { return a; } void main() { float a = sin(1.0); }",
+            "void main() { vec2 a = sin(vec2(1.0)); } float sin(float a) { return a; }",
+            "#version 120\nfloat sin(float a) { return a; } void main() { float a = sin(1); }",
+        ],
+    );
+    // Of several functions, none is that of the language.
+    only(
+        "no-overload",
+        Fragment,
+        &[
+            "float sin(float a) { return a; } void main() { vec2 a = sin(vec2(1.0)); }",
+            "#version 120\nfloat exp(float a, float b) { return a; } void main() { float a = exp(1.0); }",
+        ],
+    );
     only(
         "redeclared",
         Fragment,
-        &["#version 300 es\nprecision mediump float; float sin(float a) { return a; } void main() { }"],
+        &[
+            "#version 300 es\nprecision mediump float; float sin(float a) { return a; } void main() { }",
+            "#version 100\nprecision mediump float; float sin(float a) { return a; } void main() { }",
+            "#version 100\nprecision mediump float; float sin(float a); void main() { }",
+        ],
     );
+    // Version 1.00 es adds overloads to those of the language.
     clean(
         Fragment,
-        &["#version 100\nprecision mediump float; float sin(float a, float b) { return a; } void main() { }"],
+        &["#version 100\nprecision mediump float; float sin(float a, float b) { return a; } \
+           void main() { vec2 a = sin(vec2(sin(1.0, 2.0))); }"],
     );
 }
 
