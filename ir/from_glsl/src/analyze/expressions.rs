@@ -67,6 +67,12 @@ impl Analyzer<'_> {
         typed
     }
 
+    /// The first `,` operator of an expression.
+    pub(super) fn comma_in(&self, root: ast::ExprId) -> Option<TokenRange> {
+        let nodes = self.ast.exprs.get(first_node(self.ast, root).0 as usize..=root.0 as usize)?;
+        nodes.iter().find(|node| matches!(node.kind, ast::ExprKind::Comma(..))).map(|node| node.tokens)
+    }
+
     fn typed_of(&self, id: ast::ExprId) -> ExprId {
         self.typed.get(id.0 as usize).copied().unwrap_or(ExprId(0))
     }

@@ -89,6 +89,13 @@ impl Analyzer<'_> {
     fn array_length(&mut self, dimension: &ast::Dimension) -> Result<Option<u32>, ()> {
         let Some(length) = dimension.length else { return Ok(None) };
         let expr = self.expression(length);
+        if self.has(&ARRAY_TYPES)
+            && let Some(tokens) = self.comma_in(length).filter(|_| !self.ty(expr).is_error())
+        {
+            let what = "the length of an array (`,` is not a constant operator)";
+            self.report(SemanticError::NotConstant { what }, tokens);
+            return Err(());
+        }
         self.length_of(expr).map(Some)
     }
 

@@ -168,9 +168,17 @@ fn calls_are_constant_from_120_on() {
 
 #[test]
 fn commas_are_constant_in_old_versions() {
-    clean_bodies(120, &["float a[(1, 2)]; a[1] = 1.0;"]);
-    let es = "#version 300 es\nprecision mediump float; void main() { float a[(1, 2)]; a[1] = 1.0; }";
+    clean_bodies(110, &["float a[(1, 2)]; a[1] = 1.0;"]);
+    clean_bodies(100, &["float a[(1, 2)]; a[1] = 1.0;"]);
+    clean_bodies(120, &["const int n = (1, 2); float a[n]; a[1] = 1.0;", "float a[int(max(1.0, 2.0))]; a[1] = 1.0;"]);
+    let es = "#version 300 es\nprecision mediump float; void main() { const int n = (1, 2); }";
     only("not-constant", Fragment, &[es]);
+    // Lengths of arrays exclude them earlier.
+    only_in_bodies("not-constant", 120, &["float a[(1, 2)];", "float a[1 + (1, 2)];"]);
+    assert_eq!(
+        findings("#version 120\nfloat a[2 * (1, 2)];\n"),
+        ["2:14 G0311 the length of an array (`,` is not a constant operator) must be constant"]
+    );
 }
 
 #[test]
@@ -211,4 +219,17 @@ fn indices_of_samplers_are_constant_in_some_versions() {
     };
     clean(Fragment, &[&text("120"), &text("400 compatibility")]);
     only("needs-version", Fragment, &[&text("130"), &text("330 compatibility")]);
+}
+
+#[test]
+fn functions_of_floats_convert_integers() {
+    clean_bodies(120, &["float a = abs(-3) + min(1, 2.0) + sqrt(4);", "vec2 a = max(ivec2(1, 2), 1);"]);
+    // The overloads with integers came with 1.30 and `GL_EXT_gpu_shader4`.
+    assert_eq!(
+        findings("#version 120\nint a = min(1, 2);\n"),
+        ["2:9 G0307 the initialiser has the type float, not int (write `int(...)`)"]
+    );
+    only_in_bodies("no-overload", 110, &["float a = abs(-3);", "int a = min(1, 2);"]);
+    clean_bodies(130, &["int a = min(1, 2) + abs(-3);"]);
+    clean(Fragment, &["#extension GL_EXT_gpu_shader4 : require\nvoid main() { int a = min(1, 2); }"]);
 }
