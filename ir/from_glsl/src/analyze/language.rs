@@ -74,6 +74,9 @@ impl Analyzer<'_> {
             self.report(error, declarator.tokens);
             return;
         }
+        if !ty.is_error() && !self.check_length(id, ty, declarator.tokens) {
+            return;
+        }
         let is_coordinate = builtin.name() == "gl_FragCoord";
         if (found.origin_upper_left || found.pixel_center_integer) && !is_coordinate {
             let name = if found.origin_upper_left { "origin_upper_left" } else { "pixel_center_integer" };
@@ -117,6 +120,23 @@ impl Analyzer<'_> {
                 variable.ty = ty;
             }
         }
+    }
+
+    /// Checks a declaration of an array of the language: only one has a length, which is more than all indices so far.
+    fn check_length(&mut self, id: VariableId, ty: TypeId, tokens: TokenRange) -> bool {
+        let variable = self.program.variable(id);
+        let TypeData::Array { length: earlier, .. } = self.program.types.get(variable.ty) else { return true };
+        let TypeData::Array { length, .. } = self.program.types.get(ty) else { return true };
+        let index = variable.max_index.filter(|&index| length.is_some_and(|length| index >= length));
+        let error = match (earlier, index, length) {
+            (Some(_), ..) => SemanticError::Redeclared { name: self.spelling(variable.name) },
+            (None, Some(index), Some(length)) => {
+                SemanticError::IndexRange { index: index.into(), ty: self.type_name(ty), length }
+            }
+            _ => return true,
+        };
+        self.report(error, tokens);
+        false
     }
 
     /// Adds qualifiers to declared names, or to the shader.

@@ -128,3 +128,33 @@ fn extensions_add_names() {
            void main() { vec2 a = mid3(vec2(1.0), vec2(2.0), vec2(3.0)); int b = min3(1, 2, 3) + max3(1, 2, 3); }"],
     );
 }
+
+#[test]
+fn arrays_of_the_language_have_a_largest_length() {
+    let unit = |text: &str| format!("#version 120\n{text} void main() {{ vec4 a = gl_TexCoord[1]; }}");
+    clean(Fragment, &[&unit(""), &unit("varying vec4 gl_TexCoord[8];"), &unit("varying vec4 gl_TexCoord[];")]);
+    clean(Fragment, &[&unit("varying vec4 gl_TexCoord[]; varying vec4 gl_TexCoord[4];")]);
+    only("glsl-limit", Fragment, &[&unit("varying vec4 gl_TexCoord[gl_MaxTextureCoords + 1];")]);
+    only(
+        "redeclared",
+        Fragment,
+        &[
+            &unit("varying vec4 gl_TexCoord[4]; varying vec4 gl_TexCoord[4];"),
+            &unit("varying vec4 gl_TexCoord[4]; varying vec4 gl_TexCoord[5];"),
+            &unit("varying vec4 gl_TexCoord[4]; varying vec4 gl_TexCoord[];"),
+        ],
+    );
+    only(
+        "index-range",
+        Fragment,
+        &[
+            &unit("void f() { vec4 b = gl_TexCoord[5]; } varying vec4 gl_TexCoord[5];"),
+            &unit("varying vec4 gl_TexCoord[1];"),
+            "void main() { vec4 a = gl_TexCoord[8]; }",
+            "void main() { vec4 a = gl_TexCoord[gl_MaxTextureCoords]; }",
+            "void main() { gl_FragData[8] = vec4(1.0); }",
+        ],
+    );
+    only("glsl-limit", Vertex, &["#version 130\nout float gl_ClipDistance[9];"]);
+    only("index-range", Vertex, &["#version 130\nvoid main() { gl_ClipDistance[8] = 1.0; }"]);
+}
