@@ -205,7 +205,8 @@ impl Preprocessor<'_> {
                 let last = line.last().unwrap_or(directive);
                 self.findings.add(&error, enclosing(line.first().unwrap_or(directive).span, last.span));
             }
-            ["optimize" | "debug", "(", "on" | "off", ")"] | ["once"] | [] => {}
+            // RetroArch shows `parameter NAME "text" ...` to users as the setting of a uniform.
+            ["optimize" | "debug", "(", "on" | "off", ")"] | ["once"] | ["parameter", _, ..] | [] => {}
             _ => {
                 let last = line.last().unwrap_or(directive);
                 let span = enclosing(line.first().unwrap_or(directive).span, last.span);

@@ -155,7 +155,9 @@ fn pragmas_are_understood() {
     assert_eq!(invariant_all("#pragma STDGL invariant(all)"), (true, 0));
     assert_eq!(invariant_all("#define all x\n#pragma STDGL invariant ( all )"), (true, 0));
     assert_eq!(invariant_all("#pragma optimize(on)\n#pragma debug(off)\n#pragma once\n#pragma"), (false, 0));
-    for text in ["#pragma STDGL invariant(none)", "#pragma optimize(maybe)", "#pragma 'x' \u{e9}"] {
+    assert_eq!(invariant_all("#pragma parameter GAMMA \"Gamma's \u{e9}$\" 2.0 0.1 5.0 0.05"), (false, 0));
+    for text in ["#pragma STDGL invariant(none)", "#pragma parameter", "#pragma optimize(maybe)", "#pragma 'x' \u{e9}"]
+    {
         assert_eq!(problems(text), ["unknown-pragma"], "{text}");
     }
 }
