@@ -279,35 +279,64 @@ impl Emitter<'_, '_, '_> {
         Ok(Value::Operand(self.load(deref, TypeId::BOOL)))
     }
 
-    /// `?:`.
-    fn select(&mut self, condition: Def, second: ExprId, third: ExprId, ty: TypeId) -> Result<Value, EmitError> {
-        let in_registers = self.context.program.types.scalar(ty).is_some();
-        if in_registers && !self.must_branch(second) && !self.must_branch(third) {
-            let second = self.operand_of(second)?;
-            let third = self.operand_of(third)?;
-            return Ok(Value::Operand(self.selected(condition, &second, &third)));
+    /// `?:`, and those in its last operand: chains of them are long.
+    fn select(
+        &mut self,
+        mut condition: Def,
+        mut second: ExprId,
+        mut third: ExprId,
+        ty: TypeId,
+    ) -> Result<Value, EmitError> {
+        let program = self.context.program;
+        let in_registers = program.types.scalar(ty).is_some();
+        // An operand with effects is one of all links before its own, so branches come first.
+        let (mut branches, mut choices) = (Vec::new(), Vec::new());
+        let mut result: Option<IrVariable> = None;
+        let last = loop {
+            if in_registers && !self.must_branch(second) && !self.must_branch(third) {
+                choices.push((condition, self.operand_of(second)?));
+            } else {
+                if ty != TypeId::VOID && result.is_none() {
+                    let ir_type = self.context.ir_type(ty);
+                    result = Some(self.context.temporary("selected", ir_type));
+                }
+                let branch = self.b.push_if(condition);
+                let value = self.value(second)?;
+                self.store_selected(result, ty, value);
+                self.b.push_else(branch);
+                branches.push(branch);
+            }
+            let link = program.expr(third);
+            match link.kind {
+                ExprKind::Select(next, first, other) if link.constant.is_none() || link.has_effects => {
+                    condition = self.vector_of(next)?;
+                    (second, third) = (first, other);
+                }
+                _ => break self.value(third)?,
+            }
+        };
+        let mut value = last;
+        for (condition, chosen) in choices.into_iter().rev() {
+            let other = self.operand(value);
+            value = Value::Operand(self.selected(condition, &chosen, &other));
         }
-        let temporary = (ty != TypeId::VOID).then(|| {
-            let ir_type = self.context.ir_type(ty);
-            self.context.temporary("selected", ir_type)
-        });
-        let branch = self.b.push_if(condition);
-        self.select_side(second, temporary, ty)?;
-        self.b.push_else(branch);
-        self.select_side(third, temporary, ty)?;
-        self.b.end_if(branch);
-        let Some(temporary) = temporary else { return Ok(Value::None) };
-        let deref = self.deref_temporary(temporary, ty);
+        if branches.is_empty() {
+            return Ok(value);
+        }
+        self.store_selected(result, ty, value);
+        while let Some(branch) = branches.pop() {
+            self.b.end_if(branch);
+        }
+        let Some(result) = result else { return Ok(Value::None) };
+        let deref = self.deref_temporary(result, ty);
         Ok(self.loaded(Value::Memory(deref, ty)))
     }
 
-    fn select_side(&mut self, expr: ExprId, result: Option<IrVariable>, ty: TypeId) -> Result<(), EmitError> {
-        let value = self.value(expr)?;
+    fn store_selected(&mut self, result: Option<IrVariable>, ty: TypeId, value: Value) {
         if let Some(result) = result {
             let deref = self.deref_temporary(result, ty);
             self.store(Place { deref, ty, lanes: None }, value);
         }
-        Ok(())
     }
 
     fn selected(&mut self, condition: Def, second: &Operand<Def>, third: &Operand<Def>) -> Operand<Def> {
@@ -411,5 +440,37 @@ fn first_operand(expr: &Expr) -> Option<ExprId> {
         | ExprKind::Select(operand, ..)
         | ExprKind::Comma(operand, _) => Some(operand),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tgsi_ir::ShaderStage;
+
+    use crate::{GlslOptions, compile};
+
+    /// The code of a chain of selections between calls of `f`.
+    fn chain(links: usize, f: &str) -> String {
+        let mut text = format!("#version 120\nuniform float a; varying float b;\n{f}\nvoid main() {{\n    float x =");
+        for link in 0..links {
+            text.push_str(&format!(" a < {link}.0 ? f({link}.0 * b) :"));
+        }
+        text.push_str(" 1;\n    gl_FragColor = vec4(x);\n}\n");
+        let compiled = compile(text.as_bytes(), ShaderStage::Fragment, &GlslOptions::default());
+        assert_eq!(compiled.findings.iter().map(|finding| &finding.message).collect::<Vec<_>>(), [""; 0]);
+        let Some(module) = compiled.module else { return String::new() };
+        assert!(tgsi_ir::validate::find_errors(&module.shader).is_empty());
+        tgsi_ir::text::print(&module.shader)
+    }
+
+    #[test]
+    fn long_chains_of_selections_need_no_stack() {
+        let without_effects = chain(10_000, "#define f(a) a");
+        assert_eq!(without_effects.matches("bcsel").count(), 10_000);
+        // Each operand is under its own branch.
+        let f = "float count; float f(float a) { count += 1.0; return a; }";
+        let with_effects = chain(3, f);
+        assert_eq!(with_effects.matches("if %").count(), 3);
+        chain(10_000, f);
     }
 }

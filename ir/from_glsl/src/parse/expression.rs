@@ -32,6 +32,13 @@ pub(super) enum Frame {
     Group(Group, TokenRange, usize),
 }
 
+impl Frame {
+    /// Whether later phases handle chains of it, however long, without recursion.
+    fn is_flat(self) -> bool {
+        matches!(self, Frame::Binary(..) | Frame::Comma | Frame::Colon)
+    }
+}
+
 /// The kind of an open group.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Group {
@@ -148,15 +155,15 @@ impl Parser<'_> {
         self.operands.push(Operand { id, tokens });
     }
 
-    /// Opens a level of nesting.
+    /// Opens a level of nesting, unless the frame is flat.
     fn push_frame(&mut self, frame: Frame) {
-        if matches!(frame, Frame::Binary(..) | Frame::Comma | Frame::Colon) || self.enter() {
+        if frame.is_flat() || self.enter() {
             self.frames.push(frame);
         }
     }
 
     fn leave_frame(&mut self, frame: &Frame) {
-        if !matches!(frame, Frame::Binary(..) | Frame::Comma) {
+        if !frame.is_flat() {
             self.leave();
         }
     }
@@ -344,6 +351,7 @@ impl Parser<'_> {
             return self.end(base);
         }
         self.frames.pop();
+        self.leave_frame(&Frame::Question);
         self.push_frame(Frame::Colon);
         self.bump();
         Next::Operand

@@ -39,6 +39,14 @@ fn long_chains_of_other_operators_are_flat() {
 }
 
 #[test]
+fn long_chains_of_selections_are_flat() {
+    let parsed = clean(&format!("void main() {{ x = {}c; }}", "a ? b : ".repeat(10_000)));
+    let selections = parsed.ast.exprs.iter().filter(|expr| matches!(expr.kind, ExprKind::Conditional(..))).count();
+    assert_eq!(selections, 10_000);
+    assert_post_order(&parsed);
+}
+
+#[test]
 fn long_else_if_chains_are_flat() {
     let text = format!("void main() {{ if (a) b; {} else c; }}", "else if (a) b;".repeat(20_000));
     let parsed = clean(&text);
@@ -68,8 +76,9 @@ fn deep_nesting_is_one_error() {
         format!("x = {}1", "-".repeat(deep).replace("--", "- -")),
         format!("x = {}1", "! ".repeat(deep)),
         format!("{}1", "x = ".repeat(deep)),
-        format!("x = {}b", "a ? b : ".repeat(deep)),
         format!("x = {}", "a ? ".repeat(deep)),
+        format!("x = {}b", "a ? b : c = ".repeat(deep)),
+        format!("x = {}b{}", "a ? b : (".repeat(deep), ")".repeat(deep)),
         format!("x = {}", "f(".repeat(deep)),
         format!("x = {}", "a[".repeat(deep)),
         format!("x = {}", "vec4(".repeat(deep)),
