@@ -29,6 +29,7 @@ mod parse;
 mod preprocess;
 mod program;
 mod shader_test;
+mod slots;
 mod stage;
 mod symbol;
 mod token;

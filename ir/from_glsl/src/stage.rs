@@ -20,6 +20,7 @@ use crate::options::GlslOptions;
 use crate::parse::parse;
 use crate::preprocess::{LineMap, preprocess_from};
 use crate::program::{Program, VariableId};
+use crate::slots::{Exceeded, find_exceeded};
 use crate::symbol::Interner;
 use crate::token::{TokenRange, Tokens};
 
@@ -132,12 +133,21 @@ impl StageUnit {
 
     /// Assigns registers and slots; variables between stages have those of `slots`, if linking assigned some.
     pub(crate) fn finish(self, slots: &Slots) -> Compiled {
-        let StageUnit { interner, program, tokens, lines, emitted, findings, .. } = self;
+        let StageUnit { interner, program, tokens, lines, emitted, mut findings, .. } = self;
         let Emitted { mut shader, origins, interface } = emitted;
         if findings.has_errors() {
             return Compiled { module: None, findings: with_lines(findings, &lines) };
         }
         let interface = assign(&mut shader, &program, &interner, &interface, slots);
+        for Exceeded { error, place, other } in find_exceeded(&interface, &program, &interner) {
+            let diagnostic = findings.add_at(&error, place, &tokens, &interner);
+            if let (Some(diagnostic), Some((place, note))) = (diagnostic, other) {
+                diagnostic.note(tokens.span(place), tgsi_diagnostics::Focus::Whole, note);
+            }
+        }
+        if findings.has_errors() {
+            return Compiled { module: None, findings: with_lines(findings, &lines) };
+        }
         passes::lower_samplers(&mut shader);
         passes::lower_explicit_access(&mut shader);
         let origins = origins.iter().map(|&place| tokens.span(place)).collect();

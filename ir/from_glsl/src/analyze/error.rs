@@ -371,6 +371,18 @@ pub(crate) enum SemanticError {
         /// The version.
         version: String,
     },
+    /// A variable for which there are not enough slots or units.
+    #[error("no room for `{name}`: it takes {needed} of the {limit} {slots}")]
+    NoRoom {
+        /// The variable.
+        name: String,
+        /// The consecutive slots that it takes.
+        needed: u32,
+        /// The number of slots.
+        limit: u32,
+        /// The kind of slots.
+        slots: &'static str,
+    },
     /// Two variables with one location.
     #[error("`{name}` has a location of `{other}`")]
     LocationOverlap {
@@ -483,6 +495,7 @@ impl SemanticError {
         QualifierOrder => "G0349" "qualifier-order",
         LocationOverlap => "G0350" "location-overlap",
         NotAnInput => "G0351" "not-an-input",
+        NoRoom => "G0352" "no-room",
         UnitMismatch => "G0360" "unit-mismatch",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
@@ -523,6 +536,9 @@ impl Finding for SemanticError {
             SemanticError::TypeNotAllowed { hint, .. } => hint.map(str::to_owned),
             SemanticError::MissingPrecision { ty } => {
                 Some(format!("write `precision mediump {ty};`, or the precision before the type"))
+            }
+            SemanticError::NoRoom { needed: 2.., .. } => {
+                Some("each element of an array and each column of a matrix takes one".to_owned())
             }
             SemanticError::IndexRange { .. } => Some("indices begin at 0".to_owned()),
             _ => None,
