@@ -154,22 +154,18 @@ impl Analyzer<'_> {
                 Some(kind) => kind,
                 None => return,
             },
-            Source::Discard => {
+            Source::Discard | Source::Demote => {
+                let is_discard = matches!(kind, Source::Discard);
+                let what = if is_discard { "`discard`" } else { "`demote`" };
                 if self.program.stage != ShaderStage::Fragment {
-                    let what = "`discard`".to_owned();
-                    self.report(SemanticError::WrongStage { what, stages: "fragment shaders".to_owned() }, tokens);
+                    let (what, stages) = (what.to_owned(), "fragment shaders".to_owned());
+                    self.report(SemanticError::WrongStage { what, stages }, tokens);
                     return;
                 }
                 if let Some(function) = &mut self.function {
                     function.has_effects = true;
                 }
-                StmtKind::Discard
-            }
-            Source::Demote => {
-                if let Some(function) = &mut self.function {
-                    function.has_effects = true;
-                }
-                StmtKind::Demote
+                if is_discard { StmtKind::Discard } else { StmtKind::Demote }
             }
         };
         stmts.push(self.add_stmt(kind, tokens));

@@ -23,7 +23,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::lower_booleans::boolean_numbers;
-use crate::passes::lower_booleans::lower_bool_to_int32::wide_form;
+use crate::passes::lower_booleans::lower_bool_to_int32::{wide_form, widen_texture};
 use crate::shader::Shader;
 
 type Booleans = SecondaryMap<Def, bool>;
@@ -109,7 +109,11 @@ fn lower(body: &mut Body, inst: Inst, booleans: &mut Booleans) -> bool {
         InstData::Intrinsic { op, .. } => lower_intrinsic(body, inst, op, result, booleans),
         _ => {
             let Some(def) = result else { return false };
-            widen(body, def);
+            if widen_texture(body, inst) {
+                from_word(body, inst, def, booleans);
+            } else {
+                widen(body, def);
+            }
             true
         }
     }

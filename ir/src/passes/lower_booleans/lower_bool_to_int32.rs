@@ -11,7 +11,7 @@
 //! ...) only change their width, which is correct for 0 and all ones. Arithmetic, for which it is not, becomes
 //! selections first. Conditions of `if`s and boolean operands of intrinsics read the 32-bit value.
 
-use crate::alu::AluOp;
+use crate::alu::{AluOp, AluType};
 use crate::body::{Body, InstData, Shape};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
@@ -114,10 +114,17 @@ fn lower(body: &mut Body, inst: Inst) -> bool {
         }
         _ => {
             let Some(def) = result.filter(|&d| is_bool(body, d)) else { return false };
+            widen_texture(body, inst);
             widen(body, def);
             true
         }
     }
+}
+
+/// Gives a texture operation with a 1-bit result one of 32 bits.
+pub(super) fn widen_texture(body: &mut Body, inst: Inst) -> bool {
+    let tex = body.tex_mut(inst).filter(|tex| tex.dest_type == AluType::BOOL1);
+    tex.map(|tex| tex.dest_type = AluType::BOOL32).is_some()
 }
 
 fn widen(body: &mut Body, def: Def) {

@@ -32,7 +32,9 @@ fn jumps_leave_statements() {
         130,
         &["while (true) { switch (i) { case 1: continue; default: break; } }", "do { break; } while (true);"],
     );
-    only("wrong-stage", Vertex, &["void main() { discard; }"]);
+    let demote = "#extension GL_EXT_demote_to_helper_invocation : require\nvoid main() { demote; }";
+    only("wrong-stage", Vertex, &["void main() { discard; }", demote]);
+    clean(Fragment, &[demote]);
 }
 
 #[test]
