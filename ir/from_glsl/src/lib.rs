@@ -23,6 +23,8 @@ mod findings;
 mod front_end;
 mod keyword;
 mod link;
+#[cfg(test)]
+mod manual;
 mod members;
 mod options;
 mod parse;

@@ -11,13 +11,13 @@ use crate::symbol::Interner;
 use crate::token::TokenRange;
 
 /// Generic vertex attributes: `gl_MaxVertexAttribs`.
-const ATTRIBUTES: u32 = 16;
+pub(crate) const ATTRIBUTES: u32 = 16;
 /// Slots between stages, from `VAR0` on.
-const VARYINGS: u32 = 32;
+pub(crate) const VARYINGS: u32 = 32;
 /// Outputs of fragment shaders.
 const COLORS: u32 = 8;
 /// Units of samplers.
-const UNITS: u32 = 32;
+pub(crate) const UNITS: u32 = 32;
 
 /// A variable that got slots that do not exist.
 pub(crate) struct Exceeded {
@@ -39,7 +39,7 @@ struct Kind {
 /// Variables of one kind with their first slots and the number of slots.
 type Assigned = Vec<(VariableId, i64, u32)>;
 
-/// Returns the first variable of each kind of slots for which there is no room.
+/// Returns the first variable of each kind of slots that does not fit.
 pub(crate) fn find_exceeded(interface: &Interface, program: &Program, interner: &Interner) -> Vec<Exceeded> {
     let own = program.globals.iter().filter(|&&id| !matches!(program.variable(id).storage, Storage::Builtin(_)));
     let by_name: FxHashMap<&str, VariableId> =
@@ -73,7 +73,7 @@ fn exceeded(kind: Kind, assigned: &Assigned, program: &Program, interner: &Inter
     let largest = others.max_by_key(|&&(other, _, slots)| (slots, std::cmp::Reverse(other)));
     let other =
         largest.map(|&(other, _, slots)| (program.variable(other).tokens, format!("`{}` takes {slots}", name(other))));
-    let error = SemanticError::NoRoom { name: name(id), needed, limit: kind.count, slots: kind.name };
+    let error = SemanticError::TooFewSlots { name: name(id), needed, limit: kind.count, slots: kind.name };
     Some(Exceeded { error, place: program.variable(id).tokens, other })
 }
 
@@ -112,7 +112,7 @@ mod tests {
         let more = unit("attribute mat4 d;", &format!("{all} + gl_Vertex + d[0]"));
         assert_eq!(
             findings(&more, Vertex),
-            ["(2, 16) G0352 no room for `d`: it takes 4 of the 16 slots of vertex attributes; (1, 16) `a` takes 4"]
+            ["(2, 16) G0352 `d` does not fit: it takes 4 of the 16 slots of vertex attributes; (1, 16) `a` takes 4"]
         );
         // Attributes that are not used take none.
         assert_eq!(findings(&unit("attribute mat4 d, e, f;", all), Vertex), [""; 0]);
@@ -133,12 +133,12 @@ mod tests {
         assert_eq!(findings(&unit(31), Vertex), [""; 0]);
         assert_eq!(
             findings(&unit(32), Vertex),
-            ["(1, 21) G0352 no room for `b`: it takes 1 of the 32 slots between stages; (1, 14) `a` takes 32"]
+            ["(1, 21) G0352 `b` does not fit: it takes 1 of the 32 slots between stages; (1, 14) `a` takes 32"]
         );
         let read = "varying vec4 a[33];\nvoid main() { gl_FragColor = a[2]; }";
         assert_eq!(
             findings(read, Fragment),
-            ["(1, 14) G0352 no room for `a`: it takes 33 of the 32 slots between stages"]
+            ["(1, 14) G0352 `a` does not fit: it takes 33 of the 32 slots between stages"]
         );
     }
 
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(findings(unused, Fragment), [""; 0]);
         assert_eq!(
             findings(&unit(32), Fragment),
-            ["(1, 22) G0352 no room for `b`: it takes 32 of the 32 units of samplers; (1, 19) `a` takes 1"]
+            ["(1, 22) G0352 `b` does not fit: it takes 32 of the 32 units of samplers; (1, 19) `a` takes 1"]
         );
     }
 }

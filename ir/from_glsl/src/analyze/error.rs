@@ -372,8 +372,8 @@ pub(crate) enum SemanticError {
         version: String,
     },
     /// A variable for which there are not enough slots or units.
-    #[error("no room for `{name}`: it takes {needed} of the {limit} {slots}")]
-    NoRoom {
+    #[error("`{name}` does not fit: it takes {needed} of the {limit} {slots}")]
+    TooFewSlots {
         /// The variable.
         name: String,
         /// The consecutive slots that it takes.
@@ -495,7 +495,7 @@ impl SemanticError {
         QualifierOrder => "G0349" "qualifier-order",
         LocationOverlap => "G0350" "location-overlap",
         NotAnInput => "G0351" "not-an-input",
-        NoRoom => "G0352" "no-room",
+        TooFewSlots => "G0352" "too-few-slots",
         UnitMismatch => "G0360" "unit-mismatch",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
@@ -537,7 +537,7 @@ impl Finding for SemanticError {
             SemanticError::MissingPrecision { ty } => {
                 Some(format!("write `precision mediump {ty};`, or the precision before the type"))
             }
-            SemanticError::NoRoom { needed: 2.., .. } => {
+            SemanticError::TooFewSlots { needed: 2.., .. } => {
                 Some("each element of an array and each column of a matrix takes one".to_owned())
             }
             SemanticError::IndexRange { .. } => Some("indices begin at 0".to_owned()),

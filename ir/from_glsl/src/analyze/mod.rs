@@ -52,13 +52,15 @@ pub(crate) use complete::find_errors;
 pub(crate) use error::SemanticError;
 use qualifiers::Precisions;
 use scopes::{Entity, Scopes};
+#[cfg(test)]
+pub(crate) use type_specs::MAX_COPIED_REGISTERS;
 use units::EarlierUnits;
 
 /// Components of constants that are not counted: those of a matrix.
 const MAX_SMALL_CONSTANT: usize = 16;
 
 /// Components of all other constants: 128 MB.
-const MAX_COMPONENTS: u64 = 1 << 24;
+pub(crate) const MAX_COMPONENTS: u64 = 1 << 24;
 
 /// What semantic analysis knows of a unit besides its syntax tree.
 #[derive(Clone, Copy)]

@@ -17,7 +17,7 @@ pub(super) const ARRAY_TYPES: Since = Since::new(120, 300);
 const MAX_SMALL_COPY: u64 = 16;
 
 /// Registers of all other values that are copied.
-pub(super) const MAX_COPIED_REGISTERS: u64 = 1 << 18;
+pub(crate) const MAX_COPIED_REGISTERS: u64 = 1 << 18;
 
 /// Fields of a struct. Each selection considers all.
 const MAX_FIELDS: usize = 4096;

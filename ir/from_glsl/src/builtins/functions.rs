@@ -6,6 +6,8 @@
 
 mod geometric;
 mod integer;
+#[cfg(test)]
+pub(crate) mod manual;
 mod math;
 mod op;
 pub(crate) mod pattern;

@@ -42,6 +42,12 @@ impl Stages {
         Stages(self.0 | other.0)
     }
 
+    /// Whether the sets have a stage in common.
+    #[cfg(test)]
+    pub(crate) fn meets(self, other: Stages) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Whether a stage is in the set.
     pub(crate) fn contains(self, stage: ShaderStage) -> bool {
         self.0 >> (stage as u16) & 1 != 0

@@ -13,6 +13,8 @@
 
 pub(crate) mod constants;
 mod interface;
+#[cfg(test)]
+pub(crate) mod manual;
 pub(crate) mod state;
 
 use hashbrown::HashMap;
