@@ -332,6 +332,12 @@ typedef struct {
   tgsic_allocator allocator;
   // Microseconds after which the optimiser stops, at the end of the current round; 0 for no bound.
   uint64_t budget_microseconds;
+  // The name of the front end that reads all shaders, such as glsl; NULL to recognise each by its first bytes.
+  const char *front_end;
+  // Options of this front end, NAME or NAME=VALUE, such as stage=vertex; NULL for none.
+  const char *const *front_end_options;
+  // Number of these options.
+  size_t num_front_end_options;
 } tgsic_options;
 
 // A shader's use of one limit of the target.
@@ -374,7 +380,7 @@ typedef struct {
   uint32_t source_column;
 } tgsic_limit_use;
 
-// A shader that is passed in: TGSI text, TGSI tokens or IR text.
+// A shader that is passed in: TGSI text, TGSI tokens, IR text, or a text for another front end.
 typedef struct {
   // The data.
   const void *data;
@@ -812,9 +818,9 @@ tgsic_compiler *tgsic_compiler_new(const tgsic_options *options, tgsic_result **
 // Frees a compiler. Its results stay valid. NULL is ignored.
 void tgsic_compiler_free(tgsic_compiler *compiler);
 
-// Compiles a shader: TGSI text, TGSI tokens or IR text of size bytes. Never NULL.
+// Compiles a shader of size bytes: TGSI text, TGSI tokens, IR text, or a text for another front end. Never NULL.
 //
-// The result has the code, the sizes before and after, and the warnings; or the errors.
+// The result has the code, the sizes before and after, the interface by name, and the warnings; or the errors.
 tgsic_result *tgsic_translate(const tgsic_compiler *compiler, const void *shader, size_t size);
 
 // Checks a shader for everything that a driver may rely on, and reports code without effect. Never NULL.
@@ -846,7 +852,8 @@ int tgsic_result_limit(const tgsic_result *result, size_t index, tgsic_limit_use
 
 // Compiles the shaders of a pipeline together: two or more, of different stages, in any order. Outputs that the next
 // stage does not read are removed, with the code that computed them; constants and copies move into the reader; the
-// remaining slots between each pair are numbered equally on both sides, without gaps. Never NULL.
+// remaining slots between each pair are numbered equally on both sides, without gaps. A language with names matches
+// outputs and inputs by name first; the stage of each shader then is that of its text. Never NULL.
 //
 // The result has the status, and the changes for tgsic_result_link. results[n] is set to the result of shader n
 // (never NULL), for the caller to free: its code, sizes and warnings; or its errors; or, if it has none itself, the
@@ -909,6 +916,12 @@ int tgsic_result_sizes(const tgsic_result *result, tgsic_sizes *sizes);
 // object: the keys of tgsic translate --reflect, except the file. NULL if the compiler was created without
 // TGSIC_FLAG_REFLECT, or if the driver assigns nothing. It lives as long as the result.
 const char *tgsic_result_reflection(const tgsic_result *result);
+
+// Returns the interface by name of a shader in a language with names, as a JSON object: the keys of tgsic scan --json
+// for such a shader, except the file. It has the registers of uniforms with their types and members, the units of
+// samplers, and the slots and registers of inputs and outputs. NULL for shaders without names. It lives as long as the
+// result.
+const char *tgsic_result_interface(const tgsic_result *result);
 
 // Fills in the facts found by a scan. Returns 1, or 0 if the result is not that of a scan or size is not set.
 int tgsic_result_scan(const tgsic_result *result, tgsic_scan_info *info);

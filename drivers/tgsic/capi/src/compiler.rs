@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tgsi::limits::Limits;
 use tgsi::text::PrintOptions;
-use tgsi_compiler::front_end::{FrontEnd, InputError, ReadRequest, Reading, TGSI_TEXT, TGSI_TOKENS, detect};
+use tgsi_compiler::front_end::{FrontEnd, InputError, ReadRequest, TGSI_TOKENS};
 use tgsi_compiler::{Budget, Code, CodeSize, Compiler, Source, Stage, Target};
 use tgsi_ir::passes::pipeline::OptLevel;
 
@@ -16,6 +16,7 @@ use tgsi_compiler::Driver;
 use crate::allocator::tgsic_allocator;
 use crate::code::{Data, tgsic_form, tgsic_level};
 use crate::failure::Failure;
+use crate::front_end::{FrontEnds, take_reading};
 use crate::guard::guarded;
 use crate::result::tgsic_result;
 use crate::scan::Scan;
@@ -65,6 +66,12 @@ pub struct tgsic_options {
     pub allocator: tgsic_allocator,
     /// Microseconds after which the optimiser stops, at the end of the current round; 0 for no bound.
     pub budget_microseconds: u64,
+    /// The name of the front end that reads all shaders, such as `glsl`; NULL to recognise each by its first bytes.
+    pub front_end: *const c_char,
+    /// Options of this front end, `NAME` or `NAME=VALUE`, such as `stage=vertex`; NULL for none.
+    pub front_end_options: *const *const c_char,
+    /// Number of these options.
+    pub num_front_end_options: usize,
 }
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
@@ -74,8 +81,7 @@ unsafe impl SizedStruct for tgsic_options {}
 pub struct tgsic_compiler {
     pub(crate) compiler: Compiler,
     form: tgsic_form,
-    /// The options of front ends that are set.
-    front_end_options: &'static [&'static str],
+    pub(crate) front_ends: FrontEnds,
     pub(crate) reflects: bool,
     pub(crate) allocator: tgsic_allocator,
     /// The target of programs; `None` for drivers that do not run shaders.
@@ -103,6 +109,9 @@ impl tgsic_compiler {
                 budget_instructions: 0,
                 allocator: tgsic_allocator { allocate: None, user: std::ptr::null_mut() },
                 budget_microseconds: 0,
+                front_end: std::ptr::null(),
+                front_end_options: std::ptr::null(),
+                num_front_end_options: 0,
             }
         } else {
             if !options.is_aligned() {
@@ -144,6 +153,8 @@ impl tgsic_compiler {
         }
         // SAFETY: the caller guarantees that there are this many.
         let limits = unsafe { limits(options.limits, options.num_limits) }?;
+        // SAFETY: likewise.
+        let front_ends = unsafe { FrontEnds::new(&options, options.flags & TGSIC_FLAG_STRICT != 0) }?;
         let budget = Budget {
             instructions: (options.budget_instructions > 0).then(|| options.budget_instructions.into()),
             time: (options.budget_microseconds > 0).then(|| Duration::from_micros(options.budget_microseconds)),
@@ -153,7 +164,7 @@ impl tgsic_compiler {
         Ok(tgsic_compiler {
             compiler,
             form,
-            front_end_options: if options.flags & TGSIC_FLAG_STRICT != 0 { &["strict"] } else { &[] },
+            front_ends,
             reflects: options.flags & TGSIC_FLAG_REFLECT != 0,
             allocator: options.allocator,
             #[cfg(feature = "run")]
@@ -181,15 +192,10 @@ impl tgsic_compiler {
         compiler: Option<&Compiler>,
         result: &mut tgsic_result,
     ) -> Result<(&'static dyn FrontEnd, Source<'static>), Failure> {
-        let (front_end, bytes) = front_end_of(bytes);
-        let options = self.front_end_options.iter().copied();
-        let options: Vec<&str> =
-            options.filter(|name| front_end.options().iter().any(|option| option.name == *name)).collect();
-        let reader = front_end.reader(&options).map_err(|error| Failure::internal(error.to_string()))?;
-        let Reading { source, findings, .. } =
-            reader.read(&bytes, &ReadRequest { limits: self.compiler.limits(), compiler, path: None, stage: None });
-        result.add_findings(&bytes, front_end, findings)?;
-        let source = source.ok_or_else(|| Failure::internal("there is no shader and no error"))?;
+        let (front_end, bytes) = self.front_ends.of(bytes);
+        let reader = self.front_ends.reader(front_end)?;
+        let request = ReadRequest { limits: self.compiler.limits(), compiler, path: None, stage: None };
+        let source = take_reading(reader.read(&bytes, &request), &bytes, front_end, result)?;
         Ok((front_end, source))
     }
 
@@ -329,20 +335,11 @@ pub(crate) fn sizes_before(shader: &Source<'_>, result: &mut tgsic_result) {
     }
 }
 
-/// The front end of an input, and its bytes as files have them: tokens in memory have the byte order of the host.
-fn front_end_of(bytes: &[u8]) -> (&'static dyn FrontEnd, std::borrow::Cow<'_, [u8]>) {
-    if cfg!(target_endian = "big") && bytes.len().is_multiple_of(4) && bytes.first() == Some(&0) {
-        let words = bytes.as_chunks::<4>().0.iter();
-        return (&TGSI_TOKENS, words.flat_map(|&[a, b, c, d]| [d, c, b, a]).collect());
-    }
-    (detect(tgsi_registry::front_ends(), None, bytes).unwrap_or(&TGSI_TEXT), bytes.into())
-}
-
 /// Converts a string that C passed in.
 ///
 /// # Safety
 /// It is NULL or ends with a NUL, and outlives the result.
-unsafe fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, Failure> {
+pub(crate) unsafe fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, Failure> {
     if pointer.is_null() {
         return Ok(None);
     }
@@ -424,9 +421,9 @@ pub unsafe extern "C" fn tgsic_compiler_free(compiler: *mut tgsic_compiler) {
     }
 }
 
-/// Compiles a shader: TGSI text, TGSI tokens or IR text of `size` bytes. Never NULL.
+/// Compiles a shader of `size` bytes: TGSI text, TGSI tokens, IR text, or a text for another front end. Never NULL.
 ///
-/// The result has the code, the sizes before and after, and the warnings; or the errors.
+/// The result has the code, the sizes before and after, the interface by name, and the warnings; or the errors.
 ///
 /// # Safety
 /// `compiler` is one that was not freed. `size` bytes can be read at `shader`.

@@ -25,6 +25,7 @@ mod compiler;
 mod failure;
 mod finding;
 mod fit;
+mod front_end;
 mod guard;
 mod limit_use;
 mod link;

@@ -1,13 +1,15 @@
 //! Linking: the shaders of a pipeline, compiled together.
 
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 
-use tgsi_compiler::front_end::{FrontEnd, TGSI_TEXT};
+use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reading, TGSI_TEXT};
 use tgsi_compiler::{LinkError, Source};
 use tgsi_ir::passes::linking::LinkOptions;
 
 use crate::compiler::{sizes_before, tgsic_compiler};
 use crate::failure::Failure;
+use crate::front_end::take_reading;
 use crate::guard::guarded;
 use crate::link_report::tgsic_link_report;
 use crate::result::tgsic_result;
@@ -26,7 +28,7 @@ pub const TGSIC_LINK_SHARED_CONSTANTS: u32 = 1 << 0;
 /// that `TEXCOORD[0]` to `TEXCOORD[7]` must not change.
 pub const TGSIC_LINK_POINT_SPRITES: u32 = 1 << 1;
 
-/// A shader that is passed in: TGSI text, TGSI tokens or IR text.
+/// A shader that is passed in: TGSI text, TGSI tokens, IR text, or a text for another front end.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_shader {
@@ -84,6 +86,22 @@ unsafe fn link_options(options: *const tgsic_link_options) -> Result<LinkOptions
 }
 
 impl tgsic_compiler {
+    /// Reads the shaders of a pipeline: together if they are in one language, which may match names.
+    fn readings(&self, inputs: &[(&'static dyn FrontEnd, Cow<'_, [u8]>)]) -> Result<Vec<Reading>, Failure> {
+        let request =
+            ReadRequest { limits: self.compiler.limits(), compiler: Some(&self.compiler), path: None, stage: None };
+        if let [(first, _), rest @ ..] = inputs
+            && rest.iter().all(|(front_end, _)| front_end.name() == first.name())
+        {
+            let inputs: Vec<(&[u8], ReadRequest<'_>)> = inputs.iter().map(|(_, bytes)| (&**bytes, request)).collect();
+            return Ok(self.front_ends.reader(*first)?.read_pipeline(&inputs));
+        }
+        let read = |(front_end, bytes): &(&'static dyn FrontEnd, Cow<'_, [u8]>)| {
+            Ok(self.front_ends.reader(*front_end)?.read(bytes, &request))
+        };
+        inputs.iter().map(read).collect()
+    }
+
     /// Links shaders. Adds the findings of each to its result.
     fn link(
         &self,
@@ -92,13 +110,16 @@ impl tgsic_compiler {
         results: &mut [tgsic_result],
         summary: &mut tgsic_result,
     ) -> Result<(), Failure> {
+        let inputs: Vec<(&'static dyn FrontEnd, Cow<'_, [u8]>)> =
+            shaders.iter().map(|bytes| self.front_ends.of(bytes)).collect();
+        let front_ends: Vec<&'static dyn FrontEnd> = inputs.iter().map(|&(front_end, _)| front_end).collect();
         let mut sources: Vec<Source<'_>> = Vec::new();
-        let mut front_ends: Vec<&'static dyn FrontEnd> = Vec::new();
-        for (bytes, result) in shaders.iter().zip(&mut *results) {
-            match self.read(bytes, result) {
-                Ok((front_end, source)) => {
+        for ((reading, (front_end, bytes)), result) in
+            self.readings(&inputs)?.into_iter().zip(&inputs).zip(&mut *results)
+        {
+            match take_reading(reading, bytes, *front_end, result) {
+                Ok(source) => {
                     sizes_before(&source, result);
-                    front_ends.push(front_end);
                     sources.push(source);
                 }
                 Err(failure) => result.fail(failure),
@@ -152,7 +173,8 @@ fn of_shader(number: usize, results: &[tgsic_result]) -> String {
 
 /// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. Outputs that the next
 /// stage does not read are removed, with the code that computed them; constants and copies move into the reader; the
-/// remaining slots between each pair are numbered equally on both sides, without gaps. Never NULL.
+/// remaining slots between each pair are numbered equally on both sides, without gaps. A language with names matches
+/// outputs and inputs by name first; the stage of each shader then is that of its text. Never NULL.
 ///
 /// The result has the status, and the changes for `tgsic_result_link`. `results[n]` is set to the result of shader `n`
 /// (never NULL), for the caller to free: its code, sizes and warnings; or its errors; or, if it has none itself, the

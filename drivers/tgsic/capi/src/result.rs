@@ -30,6 +30,8 @@ pub struct tgsic_result {
     pub(crate) limits: Vec<Limit>,
     pub(crate) links: Vec<tgsic_link_report>,
     pub(crate) reflection: Option<CString>,
+    /// The interface of a shader by name, as JSON.
+    pub(crate) interface: Option<CString>,
     pub(crate) allocator: tgsic_allocator,
 }
 
@@ -45,6 +47,7 @@ impl Default for tgsic_result {
             limits: Vec::new(),
             links: Vec::new(),
             reflection: None,
+            interface: None,
             allocator: tgsic_allocator { allocate: None, user: std::ptr::null_mut() },
         }
     }
@@ -120,6 +123,7 @@ impl tgsic_result {
             self.scan = None;
             self.limits.clear();
             self.reflection = None;
+            self.interface = None;
         }
         if let Some(message) = failure.message {
             self.message = c_string(&message);
@@ -274,6 +278,20 @@ pub unsafe extern "C" fn tgsic_result_reflection(result: *const tgsic_result) ->
     // SAFETY: guaranteed by the caller.
     let reflection = unsafe { result.as_ref() }.and_then(|result| result.reflection.as_deref());
     reflection.map_or(std::ptr::null(), |text| text.as_ptr())
+}
+
+/// Returns the interface by name of a shader in a language with names, as a JSON object: the keys of `tgsic scan --json`
+/// for such a shader, except the file. It has the registers of uniforms with their types and members, the units of
+/// samplers, and the slots and registers of inputs and outputs. NULL for shaders without names. It lives as long as the
+/// result.
+///
+/// # Safety
+/// As for `tgsic_result_status`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_result_interface(result: *const tgsic_result) -> *const c_char {
+    // SAFETY: guaranteed by the caller.
+    let interface = unsafe { result.as_ref() }.and_then(|result| result.interface.as_deref());
+    interface.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
 /// Fills in the facts found by a scan. Returns 1, or 0 if the result is not that of a scan or `size` is not set.

@@ -246,6 +246,19 @@ fn installed() -> Result<(), Failed> {
     if example("link")?.arg(&fragment).output()?.status.code() != Some(2) {
         return Err("link of one shader".into());
     }
+    // Builds without the front end report the feature that they lack.
+    let has_glsl = tgsi_registry::find_front_end("glsl").is_some();
+    let shader = root.join("shader.frag");
+    std::fs::write(&shader, "uniform vec4 tint;\nvoid main() { gl_FragColor = tint * SCALE; }\n")?;
+    let output = example("glsl")?.arg(&shader).args(["stage=fragment", "define=SCALE=2.0"]).output()?;
+    let (text, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let is_right = match has_glsl {
+        true => text.starts_with("FRAG\n") && text.contains("\"name\":\"tint\"") && output.status.success(),
+        false => log.contains("built without the feature `glsl`") && output.status.code() == Some(2),
+    };
+    if !is_right {
+        return Err(format!("the example glsl: {output:?}").into());
+    }
     preloaded(root)?;
     // Builds that cannot run shaders report that.
     let (status, expected) = if cfg!(feature = "run") { (0, "-1 -1 0 1\n1 -1 0 1\n-1 1 0 1\n") } else { (2, "") };

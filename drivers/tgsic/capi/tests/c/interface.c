@@ -368,6 +368,102 @@ static void fit(void)
     CHECK(tgsic_result_num_limits(NULL) == 0);
 }
 
+// Returns the position of a text in the interface of a result, or NULL.
+static const char *in_interface(const tgsic_result *result, const char *text)
+{
+    const char *interface = tgsic_result_interface(result);
+    return interface ? strstr(interface, text) : NULL;
+}
+
+static void front_ends(void)
+{
+    tgsic_options options = { .size = sizeof options, .front_end = "glsk" };
+    tgsic_result *error;
+    CHECK(tgsic_compiler_new(&options, &error) == NULL && tgsic_result_status(error) == TGSIC_ERROR_ARGUMENT);
+    CHECK(strstr(tgsic_result_message(error), "no front end `glsk`; there are tgsi"));
+    tgsic_result_free(error);
+
+    // TGSI that is named is TGSI, and has no names.
+    options.front_end = "tgsi";
+    tgsic_compiler *compiler = tgsic_compiler_new(&options, &error);
+    CHECK(compiler != NULL && error == NULL);
+    tgsic_result *result = tgsic_translate(compiler, "#version 120\n", 13);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER && tgsic_result_interface(result) == NULL);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+    CHECK(tgsic_result_interface(NULL) == NULL);
+
+    static const char *const OPTIONS[] = { "stage=fragment", "version=120", "define=SCALE=2.0,", "extensions=none" };
+    options.front_end = NULL;
+    options.front_end_options = OPTIONS;
+    options.num_front_end_options = 2;
+    CHECK(tgsic_compiler_new(&options, &error) == NULL);
+    CHECK(strstr(tgsic_result_message(error), "without `front_end`"));
+    tgsic_result_free(error);
+
+    options.front_end = "glsl";
+    options.num_front_end_options = 4;
+    compiler = tgsic_compiler_new(&options, &error);
+    if (!compiler) {
+        CHECK(tgsic_result_status(error) == TGSIC_ERROR_ARGUMENT);
+        CHECK(strstr(tgsic_result_message(error), "built without the feature `glsl`"));
+        tgsic_result_free(error);
+        return;
+    }
+    static const char SHADER[] = "uniform vec4 unused, tint[4];\n"
+                                 "uniform sampler2D image;\n"
+                                 "varying vec2 at;\n"
+                                 "void main() {\n"
+                                 "    gl_FragColor = texture2D(image, at) * tint[2] * vec4(SCALE 1, 1, 1);\n"
+                                 "}\n";
+    result = tgsic_translate(compiler, SHADER, sizeof SHADER - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_form(result) == TGSIC_FORM_TEXT);
+    CHECK(strstr(tgsic_result_data(result, NULL), "CONST[0][2]"));
+    CHECK(in_interface(result, "{\"name\":\"tint\",\"type\":\"vec4[4]\",\"register\":0,\"num_registers\":3"));
+    CHECK(in_interface(result, "\"samplers\":[{\"name\":\"image\",\"type\":\"sampler2D\",\"unit\":0"));
+    CHECK(in_interface(result, "\"name\":\"at\"") && in_interface(result, "\"name\":\"gl_FragColor\""));
+    CHECK(in_interface(result, "\"unused\":[\"unused\"]"));
+    tgsic_result_free(result);
+
+    // The check has the interface, too. Findings have positions in the text.
+    result = tgsic_check(compiler, SHADER, sizeof SHADER - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && in_interface(result, "\"image\""));
+    tgsic_result_free(result);
+    static const char WRONG[] = "void main() {\n    gl_FragColor = tint;\n}\n";
+    result = tgsic_translate(compiler, WRONG, sizeof WRONG - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER && tgsic_result_interface(result) == NULL);
+    tgsic_finding finding = { .size = sizeof finding };
+    CHECK(tgsic_result_finding(result, 0, &finding) && finding.is_error && strcmp(finding.code, "G0300") == 0);
+    CHECK(finding.line == 2 && finding.column == 20 && finding.length == 4);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+
+    // A wrong option is an error of the compiler.
+    static const char *const MISTAKE[] = { "stage=pixel" };
+    options.front_end_options = MISTAKE;
+    options.num_front_end_options = 1;
+    CHECK(tgsic_compiler_new(&options, &error) == NULL && tgsic_result_status(error) == TGSIC_ERROR_ARGUMENT);
+    CHECK(strstr(tgsic_result_message(error), "pixel"));
+    tgsic_result_free(error);
+
+    // Stages are linked by name: the fragment shader reads the second varying of the vertex shader.
+    static const char VERTEX[] = "varying vec4 first, second;\n"
+                                 "void main() { first = gl_Vertex; second = gl_Color; gl_Position = gl_Vertex; }\n";
+    static const char FRAGMENT[] = "varying vec4 second;\nvoid main() { gl_FragColor = second; }\n";
+    const tgsic_shader shaders[] = { { VERTEX, sizeof VERTEX - 1 }, { FRAGMENT, sizeof FRAGMENT - 1 } };
+    tgsic_result *results[2];
+    options.num_front_end_options = 0;
+    compiler = tgsic_compiler_new(&options, NULL);
+    result = tgsic_link(compiler, shaders, 2, NULL, results);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_num_links(result) == 1);
+    CHECK(in_interface(results[0], "\"second\"") && in_interface(results[1], "\"second\""));
+    CHECK(strstr(tgsic_result_data(results[0], NULL), "VERT") && strstr(tgsic_result_data(results[1], NULL), "FRAG"));
+    tgsic_result_free(results[0]);
+    tgsic_result_free(results[1]);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+}
+
 int main(void)
 {
     CHECK(tgsic_version() == TGSIC_VERSION);
@@ -380,5 +476,6 @@ int main(void)
     scan();
     resources();
     fit();
+    front_ends();
     return failures != 0;
 }

@@ -114,13 +114,14 @@ fn stated_size(decision: u8, own: usize) -> usize {
         18 => size_of::<usize>(),
         19 => own - 1,
         20 => own - 4,
-        21 => own / 2,
+        // Whole fields: a part of a pointer leads nowhere.
+        21 => own / 2 & !7,
         22 => own + 4,
         23 => own + 64,
         24 => MAX_STRUCT,
         25 => MAX_STRUCT + 1,
         26 => usize::MAX,
-        27 => own / 4,
+        27 => own / 4 & !7,
         _ => own,
     }
 }
@@ -171,6 +172,7 @@ pub fn calls(data: &[u8]) {
     let runs = header[0] == RUN && wrong % 64 != 58;
     let known = tgsi_registry::default_driver();
     let mut allocated = 0_usize;
+    let front_end_options = [strings.add(shader), ptr::null()];
     let mut options = tgsic_options {
         size: stated_size(options_size, size_of::<tgsic_options>()),
         driver: chosen(driver, tgsi_registry::driver_rows().iter().map(|row| row.driver.name()), &mut strings),
@@ -196,6 +198,9 @@ pub fn calls(data: &[u8]) {
             15 => u64::MAX,
             shift => 1 << shift,
         },
+        front_end: ptr::null(),
+        front_end_options: ptr::null(),
+        num_front_end_options: 0,
     };
     let option_names: Vec<&str> = [option, second_option]
         .into_iter()
@@ -218,6 +223,15 @@ pub fn calls(data: &[u8]) {
         options.target = ptr::null();
     }
     match wrong % 64 {
+        28 => options.front_end = strings.add(shader),
+        29 => options.num_front_end_options = usize::MAX,
+        30 => options.num_front_end_options = 1,
+        31 => {
+            let front_ends = tgsi_registry::front_ends().iter().map(|front_end| front_end.name());
+            options.front_end = chosen(value, front_ends, &mut strings);
+            options.front_end_options = front_end_options.as_ptr();
+            options.num_front_end_options = usize::from(limit % 3);
+        }
         32 => options.limits = ptr::null(),
         33 => options.num_limits = usize::MAX,
         34 => options.limits = limits.as_ptr().wrapping_byte_add(4),
