@@ -129,7 +129,9 @@ impl Emitter<'_, '_, '_> {
         let mut otherwise = otherwise;
         for &(condition, body) in arms {
             // Arms that no run reaches may call functions that are not defined.
-            match self.context.program.value(condition).map(|value| value.bits.first().copied()) {
+            let program = self.context.program;
+            let known = program.value(condition).filter(|_| !program.expr(condition).has_effects);
+            match known.map(|value| value.bits.first().copied()) {
                 Some(Some(0)) => continue,
                 Some(Some(_)) => {
                     otherwise = Some(body);
@@ -143,8 +145,11 @@ impl Emitter<'_, '_, '_> {
             self.b.push_else(id);
             open.push(id);
         }
-        if let Some(otherwise) = otherwise {
-            self.nested(otherwise)?;
+        match otherwise {
+            // The statements after it may be unreachable.
+            Some(always) if open.is_empty() => self.statement(always)?,
+            Some(otherwise) => drop(self.nested(otherwise)?),
+            None => {}
         }
         for id in open.into_iter().rev() {
             self.b.end_if(id);
@@ -397,5 +402,19 @@ mod tests {
         assert_eq!(red(&format!("for (int i = 0; i < 5; i = f(i)) {{ {body} }}")), 11.0);
         // The last round ends with `continue`.
         assert_eq!(red("for (int i = 0; i < 3; i++) { r += 1.0; continue; }"), 3.0);
+    }
+    #[test]
+    fn conditions_may_be_known() {
+        // What follows a jump is unreachable.
+        assert_eq!(red("for (int i = 0; i < 3; i++) { r += 1.0; if (true) { break; } r += 8.0; }"), 1.0);
+        assert_eq!(
+            red("for (int i = 0; i < 3; i++) { if (i > 5) { } else if (true) break; r += 8.0; } r += 2.0;"),
+            2.0
+        );
+        assert_eq!(red("for (int i = 0; i < 3; i++) { if (true) continue; else r = 9.0; r += 8.0; }"), 0.0);
+        assert_eq!(red("if (false) r = 1.0; else if (r > 1.0) r = 2.0; else r = 3.0;"), 3.0);
+        // Conditions with effects are evaluated.
+        assert_eq!(red("if (r += 1.0, true) r += 2.0;"), 3.0);
+        assert_eq!(red("if (true) { if (true) { r = 4.0; } } r += 1.0;"), 5.0);
     }
 }
