@@ -115,13 +115,13 @@ fn stated_size(decision: u8, own: usize) -> usize {
         19 => own - 1,
         20 => own - 4,
         // Whole fields: a part of a pointer leads nowhere.
-        21 => own / 2 & !7,
+        21 => (own / 2) & !7,
         22 => own + 4,
         23 => own + 64,
         24 => MAX_STRUCT,
         25 => MAX_STRUCT + 1,
         26 => usize::MAX,
-        27 => own / 4 & !7,
+        27 => (own / 4) & !7,
         _ => own,
     }
 }
