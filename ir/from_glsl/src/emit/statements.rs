@@ -405,7 +405,7 @@ mod tests {
     }
     #[test]
     fn conditions_may_be_known() {
-        // What follows a jump is unreachable.
+        // Statements after a jump are unreachable.
         assert_eq!(red("for (int i = 0; i < 3; i++) { r += 1.0; if (true) { break; } r += 8.0; }"), 1.0);
         assert_eq!(
             red("for (int i = 0; i < 3; i++) { if (i > 5) { } else if (true) break; r += 8.0; } r += 2.0;"),
