@@ -147,7 +147,7 @@ fn recognize(bytes: &[u8]) -> Recognition {
     let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
     let word = rest.get(..length).and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
     let directive = rest.strip_prefix(b"#").map(<[u8]>::trim_ascii_start);
-    // Engines have directives of their own.
+    // Engines have further directives.
     let is_directive = directive.is_some_and(|directive| directive.first().is_some_and(u8::is_ascii_alphabetic));
     if is_directive || CERTAIN.contains(&word) {
         Recognition::Certain

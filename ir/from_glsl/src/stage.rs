@@ -91,7 +91,7 @@ impl StageUnit {
         let report = |findings: &mut Findings, error: SemanticError, place: TokenRange| {
             findings.add_at(&error, place, &tokens, &interner);
         };
-        // With other errors, what is missing may be what could not be read.
+        // With other errors, `main` may be a function that could not be read.
         let is_checked = is_complete && !findings.has_errors();
         let missing = if is_checked { find_errors(&program, &interner) } else { Vec::new() };
         for (error, tokens) in missing {

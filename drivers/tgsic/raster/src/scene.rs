@@ -53,8 +53,8 @@ pub struct FixedFunctions {
     pub ignores_depth: bool,
     /// Whether colours between the stages are limited to 0 to 1.
     pub clamps_colors: bool,
-    /// User clip planes: the factors of x, y, z and w of the clip vertex, or of the position if there is none. A clip
-    /// distance that the shader writes replaces that of its plane.
+    /// User clip planes: the factors of x, y, z and w of the clip vertex, or of the position of shaders that do not write
+    /// one. A clip distance that the shader writes replaces that of its plane.
     pub clip_planes: Vec<Option<[f32; 4]>>,
 }
 

@@ -61,8 +61,8 @@ pub struct DrawArguments {
     /// Move and scale the mesh into the cube from -1 to 1 even with a vertex shader.
     #[arg(long)]
     pub fit: bool,
-    /// The inputs of the vertex shader, from `IN[0]` on. The default is `position,texcoord,normal,color`, or what the
-    /// names of the inputs suggest in a language with names.
+    /// The inputs of the vertex shader, from `IN[0]` on. The default is `position,texcoord,normal,color`; in a
+    /// language with names, attributes that fit the names of the inputs.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = draw_arguments::attribute)]
     pub attributes: Vec<Attribute>,
     /// A texture for a sampler or a unit, PNG: `image=wood.png`, `0=wood.png`; with `,nearest` not filtered, with

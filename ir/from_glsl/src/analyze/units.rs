@@ -1,7 +1,7 @@
-//! Programs of several units: what a unit shares with the units before it.
+//! Programs of several units: the objects that a unit shares with the units before it.
 //!
 //! Functions with one name and the same parameters are one function, global variables with one name are one variable,
-//! and structs with one name and the same fields are one type. Scopes begin anew with each unit.
+//! and structs with one name and the same fields are one type. Each unit has new scopes.
 
 use rustc_hash::FxHashMap;
 

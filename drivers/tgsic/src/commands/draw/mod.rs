@@ -159,7 +159,7 @@ fn runner(
     move |inputs, resources| loaded.executor.run_with(inputs, resources, limits).map_err(|error| error.to_string())
 }
 
-/// The inputs of the vertex shader: those of the command line, or what the names of a language with names suggest.
+/// The inputs of the vertex shader: those of the command line, or attributes that fit the names of the inputs.
 fn vertex_inputs(arguments: &DrawArguments, vertex: Option<&Loaded>) -> Vec<VertexInput> {
     let names: &[InterfaceVariable] = vertex.map_or(&[], |vertex| &vertex.names.inputs);
     if !arguments.attributes.is_empty() {
