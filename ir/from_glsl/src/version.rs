@@ -100,9 +100,16 @@ impl Since {
         });
         let names =
             self.extensions.iter().filter(|extension| extension.exists_in(version)).map(|e| e.name().to_owned());
-        let all: Vec<String> = of_version.into_iter().chain(names).collect();
+        let mut all: Vec<String> = of_version.into_iter().chain(names).collect();
         if all.is_empty() {
             return format!("no version of {} has it", if version.is_es() { "GLSL ES" } else { "desktop GLSL" });
+        }
+        // Syntax such as `layout` comes with many extensions.
+        const SHOWN: usize = 4;
+        let others = all.len().saturating_sub(SHOWN);
+        if others > 1 {
+            all.truncate(SHOWN);
+            all.push(format!("one of {others} other extensions"));
         }
         format!("needs {}", all.join(" or "))
     }
