@@ -335,6 +335,8 @@ fn no_consumer_gets_what_it_does_not_take() {
             let code = compiler.compile(source).map(|code| code.into_tgsi().expect("TGSI"));
             match code.map(|shader| is_taken(Box::new(shader))) {
                 Ok(Ok(())) => taken += 1,
+                // A shader without effects has no other translation.
+                Ok(Err(Some(what))) if what == "shaders without instructions" => {}
                 Ok(Err(what)) => failures.push(format!("{name}: {file}: {}", what.unwrap_or_default())),
                 Err(error) => failures.push(format!("{name}: {file}: {error}")),
             }

@@ -146,9 +146,14 @@ fn recognize(bytes: &[u8]) -> Recognition {
     }
     let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
     let word = rest.get(..length).and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
-    let directive = rest.strip_prefix(b"#").map(<[u8]>::trim_ascii_start);
-    // Engines have further directives.
-    let is_directive = directive.is_some_and(|directive| directive.first().is_some_and(u8::is_ascii_alphabetic));
+    let directive = rest.strip_prefix(b"#");
+    // Engines have further directives. A word after a blank may be a remark of another language.
+    let is_directive = directive.is_some_and(|directive| {
+        let name = directive.trim_ascii_start();
+        let known = ["version", "extension", "define", "undef", "if", "pragma", "line"];
+        directive.first().is_some_and(u8::is_ascii_alphabetic)
+            || known.iter().any(|known| name.starts_with(known.as_bytes()))
+    });
     if is_directive || CERTAIN.contains(&word) {
         Recognition::Certain
     } else if rest.is_empty() || word.is_empty() && !rest.starts_with(b";") {
