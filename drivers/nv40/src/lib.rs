@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
+//! | [`listing`] | programs as text in NVIDIA's syntax |
 //!
 //! ```
 //! use tgsi_driver_nv40::isa::{Chip, Mask, vertex};
@@ -19,3 +20,4 @@
 //! ```
 
 pub mod isa;
+pub mod listing;

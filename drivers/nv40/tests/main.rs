@@ -2,5 +2,6 @@
 
 mod fragment_encoding;
 mod golden;
+mod listing;
 mod support;
 mod vertex_encoding;

@@ -3,7 +3,7 @@
 use super::{Instruction, encode};
 use crate::isa::{Chip, EncodeError};
 
-/// A constant slot whose value comes from a uniform at run time.
+/// A constant slot that receives the value of a uniform at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Patch {
     /// The number of the uniform.

@@ -49,7 +49,7 @@ impl Decoder<'_> {
         Mask::from_reversed(self.get(field))
     }
 
-    /// The register of a field in which all bits set are none.
+    /// The register of a field; a field with all bits set has none.
     fn register(&self, field: Field, is_address: bool) -> Result<Option<u8>, DecodeError> {
         let number = self.get(field);
         let temporaries = self.chip.limits().vertex.temporaries;
