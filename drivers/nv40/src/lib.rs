@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
 //! | [`listing`] | programs as text in NVIDIA's syntax |
+//! | [`simulator`] | execution of encoded programs |
 //!
 //! ```
 //! use tgsi_driver_nv40::isa::{Chip, Mask, vertex};
@@ -21,3 +22,4 @@
 
 pub mod isa;
 pub mod listing;
+pub mod simulator;

@@ -1,7 +1,11 @@
 //! Tests of the whole crate.
 
 mod fragment_encoding;
+mod fragment_flow;
+mod fragment_run;
 mod golden;
 mod listing;
+mod positions;
 mod support;
 mod vertex_encoding;
+mod vertex_run;
