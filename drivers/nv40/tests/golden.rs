@@ -172,6 +172,7 @@ fn fields_of_geforce_fx() {
     ];
     let slot = Slot { vec: Some(Part { mask: Mask::NONE, ..dp4.vec.unwrap() }), ..dp4 };
     assert_eq!(vertex::encode(&slot, Chip::Nv30), Ok(words));
+    assert_eq!(vertex::encode(&dp4, Chip::Nv30), Ok(words));
     assert_eq!(vertex::decode(&words, Chip::Nv30), Ok(slot));
 }
 

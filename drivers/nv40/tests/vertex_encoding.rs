@@ -65,6 +65,13 @@ fn slot(choice: &mut Choice, chip: Chip) -> Slot {
             part.register = part.register.filter(|_| is_fx);
         }
     }
+    // Beside an output mask, GeForce FX has no mask without a register.
+    if let Some(part) = slot.vec.as_mut().filter(|part| is_fx && part.register.is_none()) {
+        part.mask = if part.output_mask.is_empty() { part.mask } else { Mask::NONE };
+    }
+    if let Some(part) = slot.sca.as_mut().filter(|part| is_fx && part.register.is_none()) {
+        part.mask = if part.output_mask.is_empty() { part.mask } else { Mask::NONE };
+    }
     let reads = slot.reads();
     for at in (0..3).filter(|at| reads >> at & 1 != 0) {
         slot.sources[at] = Some(source(choice, chip));
@@ -221,6 +228,13 @@ fn impossible_instructions_are_errors() {
         slot.writes_condition = Some(ConditionWrite { unit: Unit::Vec, register: 1 });
     });
     assert_eq!(encode(&conditions, Chip::Nv40), Err(EncodeError::Conflict("two condition registers")));
+    let conditions_only = with(&|slot| {
+        slot.output = Some(1);
+        slot.sca = Some(Part::to_condition(ScaOp::Mov, Mask::X));
+        slot.sources[2] = s2;
+    });
+    let error = EncodeError::Conflict("a scalar operation that does not write the output");
+    assert_eq!(encode(&conditions_only, Chip::Nv40), Err(error));
     let branch = with(&|slot| {
         slot.vec = Some(Part::to_register(VecOp::Add, 1, Mask::ALL));
         slot.sources[2] = s2;

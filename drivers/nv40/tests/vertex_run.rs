@@ -338,7 +338,7 @@ fn a_loop() {
         let inputs = VertexInputs { inputs: &[[7.0; 4]], ..Default::default() };
         let result = run_on(chip, &program, &inputs).unwrap();
         assert_eq!((result.temporaries[0], result.steps), ([7.0; 4], 2 + 3 * 7 + 1));
-        let endless = VertexInputs { inputs: &[[INF; 4]], ..Default::default() };
+        let endless = VertexInputs { inputs: &[[INF; 4]], steps: u32::MAX, ..Default::default() };
         assert_eq!(run_on(chip, &program, &endless), Err(Trap::Steps));
     }
 }

@@ -29,8 +29,10 @@ pub enum Chips {
 pub struct VertexLimits {
     /// Instructions of a program.
     pub slots: u16,
-    /// Temporary registers.
+    /// Temporary registers, with method `TIMEOUT` set for the greatest number.
     pub temporaries: u8,
+    /// Temporary registers with the usual `TIMEOUT`.
+    pub usual_temporaries: u8,
     /// Constants that a program may use.
     pub constants: u16,
     /// Inputs.
@@ -83,6 +85,7 @@ const NV30: Limits = Limits {
     vertex: VertexLimits {
         slots: 256,
         temporaries: 16,
+        usual_temporaries: 16,
         constants: 256,
         inputs: 16,
         outputs: 23,
@@ -104,12 +107,12 @@ const NV30: Limits = Limits {
     },
 };
 
-/// 48 temporaries need the greater value of method `TIMEOUT`, otherwise there are 32. The range of address registers is
-/// an assumption: it is known to exceed 10 bits.
+/// The range of address registers is an assumption: it is known to exceed 10 bits.
 const NV40: Limits = Limits {
     vertex: VertexLimits {
         slots: 512,
         temporaries: 48,
+        usual_temporaries: 32,
         constants: 468,
         inputs: 16,
         outputs: 17,

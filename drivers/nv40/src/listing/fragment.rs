@@ -36,7 +36,7 @@ impl TextureTarget {
     }
 }
 
-/// Returns the text of a program whose units have these targets.
+/// Returns the text of a program. The texture units have these targets.
 pub fn fragment(words: &[u32], chip: Chip, targets: &[TextureTarget; 16]) -> String {
     let option = if chip == Chip::Nv30 { "" } else { "2" };
     let mut text = format!("!!ARBfp1.0\nOPTION NV_fragment_program{option};\n");

@@ -1,8 +1,8 @@
 //! Programs as text, in the syntax of NVIDIA's extensions: `NV_vertex_program3` and `NV_fragment_program2`, or those of
 //! GeForce FX.
 //!
-//! A slot of a vertex program with several results becomes several lines, each but the first with the comment `# paired`.
-//! Comments also state fields that the syntax lacks. Words that are not an instruction are a comment.
+//! A slot of a vertex program with several results becomes several lines, all except the first with the comment
+//! `# paired`. Comments also state fields that the syntax lacks. Words that are not an instruction are a comment.
 
 mod fragment;
 mod vertex;

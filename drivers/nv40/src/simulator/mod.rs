@@ -1,7 +1,7 @@
 //! Executes the words of programs.
 //!
-//! The simulators know the machine only from its description: they are independent of any compiler that makes the words.
-//! Each run ends after a bounded number of steps, and any words give a result or a [`Trap`].
+//! The simulators know the machine only from its description, and are independent of the compiler of the words. Each
+//! run ends after a bounded number of steps, and any words give a result or a [`Trap`].
 
 mod arithmetic;
 mod fragment;

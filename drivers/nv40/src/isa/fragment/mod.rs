@@ -1,7 +1,7 @@
 //! Instructions of fragment programs.
 //!
-//! An instruction is one slot of four words. If any operand is a constant, the next slot has its four values. Numbers of
-//! slots count both.
+//! An instruction is one slot of four words. If any operand is a constant, the next slot has its four values. Numbers
+//! of slots count both.
 
 mod decode;
 mod encode;

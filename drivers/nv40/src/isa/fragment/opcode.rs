@@ -157,7 +157,7 @@ opcodes! {
     Fencb 0x3e "FENCB" - - - None Control All "Ends the bottom half of a pass.";
     Brk 0x40 "BRK" - - - None Flow Nv40 "Leaves the loop if any component passes the test.";
     Cal 0x41 "CAL" - - - None Flow Nv40 "Calls a subroutine if any component passes the test.";
-    If 0x42 "IF" - - - None Flow Nv40 "Executes the then part if any component passes the test, otherwise the else part.";
+    If 0x42 "IF" - - - None Flow Nv40 "Chooses the then part if any component passes the test.";
     Loop 0x43 "LOOP" - - - None Flow Nv40 "Repeats, with a counter for the index of inputs.";
     Rep 0x44 "REP" - - - None Flow Nv40 "Repeats.";
     Ret 0x45 "RET" - - - None Flow Nv40 "Returns if any component passes the test.";

@@ -60,6 +60,17 @@ impl Decoder<'_> {
         below(what, number, limit).map(|number| Some(number as u8))
     }
 
+    /// Sets the register of a part that has a mask. Beside an output mask, the mask without a register has no meaning.
+    fn rankine_register<O>(&self, part: &mut Part<O>, is_address: bool) -> Result<(), DecodeError> {
+        if !part.mask.is_empty() {
+            part.register = self.register(self.layout.vec_register, is_address)?;
+        }
+        if part.register.is_none() && !part.output_mask.is_empty() {
+            part.mask = Mask::NONE;
+        }
+        Ok(())
+    }
+
     fn destinations(&self, slot: &mut Slot) -> Result<(), DecodeError> {
         let layout = self.layout;
         let vec_code = self.get(layout.vec);
@@ -82,13 +93,11 @@ impl Decoder<'_> {
             }
         }
         if let Some(rankine) = &layout.rankine {
-            let of = |mask: Mask, is_address| {
-                if mask.is_empty() { Ok(None) } else { self.register(layout.vec_register, is_address) }
-            };
-            vec.register = of(vec.mask, vec.op.writes_address())?;
-            sca.register = of(sca.mask, false)?;
             vec.output_mask = self.mask(rankine.vec_output_mask);
             sca.output_mask = self.mask(rankine.sca_output_mask);
+            let is_address = vec.op.writes_address();
+            self.rankine_register(&mut vec, is_address)?;
+            self.rankine_register(&mut sca, false)?;
             if self.is_set(rankine.output_enable) {
                 slot.output = Some(number as u8);
             } else if !vec.output_mask.or(sca.output_mask).is_empty() {

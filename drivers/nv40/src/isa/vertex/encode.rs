@@ -225,9 +225,12 @@ impl Encoder<'_> {
 
     fn rankine_destinations(&mut self, rankine: &Rankine) -> Result<(), EncodeError> {
         let layout = self.layout;
-        let writes = |mask: Mask| !mask.is_empty();
-        let vec = self.slot.vec.filter(|part| writes(part.mask));
-        let sca = self.slot.sca.filter(|part| writes(part.mask));
+        // Beside an output mask, the mask without a register has no meaning.
+        let writes = |register: Option<u8>, mask: Mask, output_mask: Mask| {
+            !mask.is_empty() && (register.is_some() || output_mask.is_empty())
+        };
+        let vec = self.slot.vec.filter(|part| writes(part.register, part.mask, part.output_mask));
+        let sca = self.slot.sca.filter(|part| writes(part.register, part.mask, part.output_mask));
         let vec_register = self.register(vec, None)?;
         let sca_register = self.register(None, sca)?;
         if vec.is_some() && sca.is_some() && vec_register != sca_register {

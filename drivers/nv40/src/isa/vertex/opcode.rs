@@ -7,6 +7,12 @@ const S0: u8 = 1;
 const S1: u8 = 2;
 const S2: u8 = 4;
 
+const ALL: Chips = Chips::All;
+const NV40: Chips = Chips::Nv40;
+const NONE: BranchFields = BranchFields::None;
+const TARGET: BranchFields = BranchFields::Target;
+const BOOLEAN: BranchFields = BranchFields::Boolean;
+
 /// Use of the branch fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BranchFields {
@@ -86,58 +92,58 @@ macro_rules! opcodes {
 opcodes! {
     /// An opcode of the vector unit.
     VecOp VecRow VEC {
-        Nop 0x00 "NOP" sources 0, chips Chips::All; "No operation."
-        Mov 0x01 "MOV" sources S0, chips Chips::All; "S0."
-        Mul 0x02 "MUL" sources S0 | S1, chips Chips::All; "S0 * S1."
-        Add 0x03 "ADD" sources S0 | S2, chips Chips::All; "S0 + S2."
-        Mad 0x04 "MAD" sources S0 | S1 | S2, chips Chips::All; "S0 * S1 + S2, with a rounded product."
-        Dp3 0x05 "DP3" sources S0 | S1, chips Chips::All; "The dot product of three components, replicated."
-        Dph 0x06 "DPH" sources S0 | S1, chips Chips::All; "The dot product of four components, with 1 for the fourth one of S0."
-        Dp4 0x07 "DP4" sources S0 | S1, chips Chips::All; "The dot product of four components, replicated."
-        Dst 0x08 "DST" sources S0 | S1, chips Chips::All; "(1, S0.y * S1.y, S0.z, S1.w)."
-        Min 0x09 "MIN" sources S0 | S1, chips Chips::All; "The minimum."
-        Max 0x0a "MAX" sources S0 | S1, chips Chips::All; "The maximum."
-        Slt 0x0b "SLT" sources S0 | S1, chips Chips::All; "1 if S0 < S1, otherwise 0."
-        Sge 0x0c "SGE" sources S0 | S1, chips Chips::All; "1 if S0 >= S1, otherwise 0."
-        Arl 0x0d "ARL" sources S0, chips Chips::All; "Loads an address register, rounded down."
-        Frc 0x0e "FRC" sources S0, chips Chips::All; "The difference of S0 and its floor."
-        Flr 0x0f "FLR" sources S0, chips Chips::All; "The floor."
-        Seq 0x10 "SEQ" sources S0 | S1, chips Chips::All; "1 if S0 = S1, otherwise 0."
-        Sfl 0x11 "SFL" sources 0, chips Chips::All; "0."
-        Sgt 0x12 "SGT" sources S0 | S1, chips Chips::All; "1 if S0 > S1, otherwise 0."
-        Sle 0x13 "SLE" sources S0 | S1, chips Chips::All; "1 if S0 <= S1, otherwise 0."
-        Sne 0x14 "SNE" sources S0 | S1, chips Chips::All; "1 if S0 and S1 differ, otherwise 0."
-        Str 0x15 "STR" sources 0, chips Chips::All; "1."
-        Ssg 0x16 "SSG" sources S0, chips Chips::All; "The sign of S0: -1, 0 or 1."
-        Arr 0x17 "ARR" sources S0, chips Chips::All; "Loads an address register, rounded to nearest even."
-        Ara 0x18 "ARA" sources 0, chips Chips::All; "Loads (x + z, y + w, x + z, y + w) of an address register."
-        Txl 0x19 "TXL" sources S0, chips Chips::Nv40; "Samples a texture at S0.xyz with level of detail S0.w."
+        Nop 0x00 "NOP" sources 0, chips ALL; "No operation."
+        Mov 0x01 "MOV" sources S0, chips ALL; "S0."
+        Mul 0x02 "MUL" sources S0 | S1, chips ALL; "S0 * S1."
+        Add 0x03 "ADD" sources S0 | S2, chips ALL; "S0 + S2."
+        Mad 0x04 "MAD" sources S0 | S1 | S2, chips ALL; "S0 * S1 + S2, with a rounded product."
+        Dp3 0x05 "DP3" sources S0 | S1, chips ALL; "The dot product of three components, replicated."
+        Dph 0x06 "DPH" sources S0 | S1, chips ALL; "The dot product of (S0.xyz, 1) and S1, replicated."
+        Dp4 0x07 "DP4" sources S0 | S1, chips ALL; "The dot product of four components, replicated."
+        Dst 0x08 "DST" sources S0 | S1, chips ALL; "(1, S0.y * S1.y, S0.z, S1.w)."
+        Min 0x09 "MIN" sources S0 | S1, chips ALL; "The minimum."
+        Max 0x0a "MAX" sources S0 | S1, chips ALL; "The maximum."
+        Slt 0x0b "SLT" sources S0 | S1, chips ALL; "1 if S0 < S1, otherwise 0."
+        Sge 0x0c "SGE" sources S0 | S1, chips ALL; "1 if S0 >= S1, otherwise 0."
+        Arl 0x0d "ARL" sources S0, chips ALL; "Loads an address register, rounded down."
+        Frc 0x0e "FRC" sources S0, chips ALL; "The difference of S0 and its floor."
+        Flr 0x0f "FLR" sources S0, chips ALL; "The floor."
+        Seq 0x10 "SEQ" sources S0 | S1, chips ALL; "1 if S0 = S1, otherwise 0."
+        Sfl 0x11 "SFL" sources 0, chips ALL; "0."
+        Sgt 0x12 "SGT" sources S0 | S1, chips ALL; "1 if S0 > S1, otherwise 0."
+        Sle 0x13 "SLE" sources S0 | S1, chips ALL; "1 if S0 <= S1, otherwise 0."
+        Sne 0x14 "SNE" sources S0 | S1, chips ALL; "1 if S0 and S1 differ, otherwise 0."
+        Str 0x15 "STR" sources 0, chips ALL; "1."
+        Ssg 0x16 "SSG" sources S0, chips ALL; "The sign of S0: -1, 0 or 1."
+        Arr 0x17 "ARR" sources S0, chips ALL; "Loads an address register, rounded to nearest even."
+        Ara 0x18 "ARA" sources 0, chips ALL; "Loads (x + z, y + w, x + z, y + w) of an address register."
+        Txl 0x19 "TXL" sources S0, chips NV40; "Samples a texture at S0.xyz with level of detail S0.w."
     }
 }
 
 opcodes! {
     /// An opcode of the scalar unit. It reads S2.
     ScaOp ScaRow SCA {
-        Nop 0x00 "NOP" sources 0, scalar false, branch BranchFields::None, chips Chips::All; "No operation."
-        Mov 0x01 "MOV" sources S2, scalar false, branch BranchFields::None, chips Chips::All; "All components of S2."
-        Rcp 0x02 "RCP" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "1 / x."
-        Rcc 0x03 "RCC" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "1 / x, with a magnitude between 2^-64 and 2^64."
-        Rsq 0x04 "RSQ" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "1 / sqrt(x)."
-        Exp 0x05 "EXP" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "(2^floor(x), x - floor(x), 2^x to 11 bits, 1)."
-        Log 0x06 "LOG" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "(exponent of |x|, mantissa, log2(|x|) to 11 bits, 1)."
-        Lit 0x07 "LIT" sources S2, scalar false, branch BranchFields::None, chips Chips::All; "Coefficients of lighting, to 11 bits."
-        BraA 0x08 "BRA" sources 0, scalar false, branch BranchFields::None, chips Chips::All; "Branches to the slot in an address register."
-        Bra 0x09 "BRA" sources 0, scalar false, branch BranchFields::Target, chips Chips::All; "Branches."
-        Cal 0x0b "CAL" sources 0, scalar false, branch BranchFields::Target, chips Chips::All; "Calls a subroutine. Sources disagree about the number."
-        Ret 0x0c "RET" sources 0, scalar false, branch BranchFields::None, chips Chips::All; "Returns from a subroutine."
-        Lg2 0x0d "LG2" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "log2(x)."
-        Ex2 0x0e "EX2" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "2^x."
-        Sin 0x0f "SIN" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "sin(x), in radians."
-        Cos 0x10 "COS" sources S2, scalar true, branch BranchFields::None, chips Chips::All; "cos(x), in radians."
-        Brb 0x11 "BRB" sources 0, scalar false, branch BranchFields::Boolean, chips Chips::Nv40; "Branches by a boolean."
-        Clb 0x12 "CLB" sources 0, scalar false, branch BranchFields::Boolean, chips Chips::Nv40; "Calls a subroutine by a boolean."
-        Pusha 0x13 "PUSHA" sources 0, scalar false, branch BranchFields::None, chips Chips::Nv40; "Pushes an address register."
-        Popa 0x14 "POPA" sources 0, scalar false, branch BranchFields::None, chips Chips::Nv40; "Pops an address register."
+        Nop 0x00 "NOP" sources 0, scalar false, branch NONE, chips ALL; "No operation."
+        Mov 0x01 "MOV" sources S2, scalar false, branch NONE, chips ALL; "All components of S2."
+        Rcp 0x02 "RCP" sources S2, scalar true, branch NONE, chips ALL; "1 / x."
+        Rcc 0x03 "RCC" sources S2, scalar true, branch NONE, chips ALL; "1 / x, of a magnitude in 2^-64 to 2^64."
+        Rsq 0x04 "RSQ" sources S2, scalar true, branch NONE, chips ALL; "1 / sqrt(x)."
+        Exp 0x05 "EXP" sources S2, scalar true, branch NONE, chips ALL; "(2^floor(x), x - floor(x), 2^x to 11 bits, 1)."
+        Log 0x06 "LOG" sources S2, scalar true, branch NONE, chips ALL; "(exponent, mantissa, log2(|x|) to 11 bits, 1)."
+        Lit 0x07 "LIT" sources S2, scalar false, branch NONE, chips ALL; "Coefficients of lighting, to 11 bits."
+        BraA 0x08 "BRA" sources 0, scalar false, branch NONE, chips ALL; "Branches to the slot in an address register."
+        Bra 0x09 "BRA" sources 0, scalar false, branch TARGET, chips ALL; "Branches."
+        Cal 0x0b "CAL" sources 0, scalar false, branch TARGET, chips ALL; "Calls a subroutine; its number is uncertain."
+        Ret 0x0c "RET" sources 0, scalar false, branch NONE, chips ALL; "Returns from a subroutine."
+        Lg2 0x0d "LG2" sources S2, scalar true, branch NONE, chips ALL; "log2(x)."
+        Ex2 0x0e "EX2" sources S2, scalar true, branch NONE, chips ALL; "2^x."
+        Sin 0x0f "SIN" sources S2, scalar true, branch NONE, chips ALL; "sin(x), in radians."
+        Cos 0x10 "COS" sources S2, scalar true, branch NONE, chips ALL; "cos(x), in radians."
+        Brb 0x11 "BRB" sources 0, scalar false, branch BOOLEAN, chips NV40; "Branches by a boolean."
+        Clb 0x12 "CLB" sources 0, scalar false, branch BOOLEAN, chips NV40; "Calls a subroutine by a boolean."
+        Pusha 0x13 "PUSHA" sources 0, scalar false, branch NONE, chips NV40; "Pushes an address register."
+        Popa 0x14 "POPA" sources 0, scalar false, branch NONE, chips NV40; "Pops an address register."
     }
 }
 
