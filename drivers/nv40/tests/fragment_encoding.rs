@@ -74,7 +74,7 @@ fn instruction(choice: &mut Choice, chip: Chip) -> Instruction {
         end: choice.is(),
         ..Instruction::new(row.op)
     };
-    let mut slot = || choice.below(limits.slots as usize + 1) as u32;
+    let mut slot = || choice.below(1 << 29) as u32;
     if is_flow {
         instruction.flow = match row.op {
             FragmentOp::If => Some(Flow::If { otherwise: slot(), end: slot() }),

@@ -148,6 +148,6 @@ impl Decoder<'_> {
         if !offset.is_multiple_of(4) {
             return Err(DecodeError::Field("target offset", offset));
         }
-        below("target slot", offset / 4, self.chip.limits().fragment.slots + 1)
+        below("target slot", offset / 4, at::TARGETS)
     }
 }

@@ -153,21 +153,17 @@ impl Encoder<'_> {
         self.flag(at::IS_FLOW, true);
         match (instruction.op, instruction.flow) {
             (FragmentOp::If, Some(Flow::If { otherwise, end })) => {
-                let otherwise = self.target(otherwise)?;
-                self.set(at::FIRST_TARGET, otherwise);
-                let end = self.target(end)?;
-                self.set(at::END_TARGET, end);
+                self.set(at::FIRST_TARGET, Self::target(otherwise)?);
+                self.set(at::END_TARGET, Self::target(end)?);
             }
             (FragmentOp::Loop | FragmentOp::Rep, Some(Flow::Repeat { count, start, step, end })) => {
                 self.set(at::COUNT, count.into());
                 self.set(at::START, start.into());
                 self.set(at::STEP, step.into());
-                let end = self.target(end)?;
-                self.set(at::END_TARGET, end);
+                self.set(at::END_TARGET, Self::target(end)?);
             }
             (FragmentOp::Cal, Some(Flow::Call { target })) => {
-                let target = self.target(target)?;
-                self.set(at::FIRST_TARGET, target);
+                self.set(at::FIRST_TARGET, Self::target(target)?);
             }
             (FragmentOp::Brk | FragmentOp::Ret, None) => {}
             (FragmentOp::Brk | FragmentOp::Ret, Some(_)) => return Err(EncodeError::Unused("flow targets")),
@@ -176,7 +172,8 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn target(&self, slot: u32) -> Result<u32, EncodeError> {
-        Ok(below("target slot", slot, self.chip.limits().fragment.slots + 1)? * 4)
+    /// The offset of a slot in words. Programs, not instructions, have a limit of slots.
+    fn target(slot: u32) -> Result<u32, EncodeError> {
+        Ok(below("target slot", slot, at::TARGETS)? * 4)
     }
 }

@@ -312,6 +312,8 @@ mod layout {
     pub(super) const STEP: Field = Field::new(2, 19, 8);
     /// Of flow instructions: the slot after it, times four.
     pub(super) const END_TARGET: Field = Field::new(3, 0, 32);
+    /// The slots that a target can name.
+    pub(super) const TARGETS: u32 = 1 << 29;
     /// The number of a destination that is absent.
     pub(super) const NO_REGISTER: u32 = 63;
 }
