@@ -42,3 +42,27 @@ pub enum DecodeError {
     #[error("the words end within an instruction")]
     Truncated,
 }
+
+impl EncodeError {
+    /// Returns a number below a limit, or an error.
+    pub(crate) fn below(what: &'static str, number: impl Into<u32>, limit: impl Into<u32>) -> Result<u32, EncodeError> {
+        let (number, limit) = (number.into(), limit.into());
+        if number < limit { Ok(number) } else { Err(EncodeError::Range(what, number, limit)) }
+    }
+
+    /// Returns an error if a field is present without a use, or absent with one.
+    pub(crate) fn unless_used(is_present: bool, is_used: bool, what: &'static str) -> Result<(), EncodeError> {
+        match (is_present, is_used) {
+            (true, false) => Err(EncodeError::Unused(what)),
+            (false, true) => Err(EncodeError::Missing(what)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl DecodeError {
+    /// Returns a number below a limit, or an error.
+    pub(crate) fn below(what: &'static str, number: u32, limit: impl Into<u32>) -> Result<u32, DecodeError> {
+        if number < limit.into() { Ok(number) } else { Err(DecodeError::Field(what, number)) }
+    }
+}

@@ -31,10 +31,6 @@ struct Decoder<'w> {
     chip: Chip,
 }
 
-fn below(what: &'static str, number: u32, limit: impl Into<u32>) -> Result<u32, DecodeError> {
-    if number < limit.into() { Ok(number) } else { Err(DecodeError::Field(what, number)) }
-}
-
 impl Decoder<'_> {
     fn get(&self, field: Field) -> u32 {
         field.get(self.words)
@@ -47,9 +43,9 @@ impl Decoder<'_> {
     fn register(&self, number: u32, is_half: bool) -> Result<Register, DecodeError> {
         let limits = &self.chip.limits().fragment;
         if is_half {
-            Ok(Register::H(below("register H", number, limits.half)? as u8))
+            Ok(Register::H(DecodeError::below("register H", number, limits.half)? as u8))
         } else {
-            Ok(Register::R(below("register R", number, limits.full)? as u8))
+            Ok(Register::R(DecodeError::below("register R", number, limits.full)? as u8))
         }
     }
 
@@ -70,7 +66,7 @@ impl Decoder<'_> {
         instruction.saturate = self.is_set(at::SATURATE);
         instruction.expands = self.is_set(at::EXPANDS);
         if instruction.op.row().class == Class::Texture {
-            let unit = below("texture unit", self.get(at::TEXTURE), self.chip.limits().fragment.textures)?;
+            let unit = DecodeError::below("texture unit", self.get(at::TEXTURE), self.chip.limits().fragment.textures)?;
             instruction.texture = Some(unit as u8);
         }
         Ok(())
@@ -79,12 +75,12 @@ impl Decoder<'_> {
     fn condition(&self, instruction: &mut Instruction) -> Result<(), DecodeError> {
         let limit = self.chip.limits().fragment.conditions;
         instruction.predicate = Predicate {
-            register: below("condition register", self.get(at::TESTED_CONDITION), limit)? as u8,
+            register: DecodeError::below("condition register", self.get(at::TESTED_CONDITION), limit)? as u8,
             condition: Condition(self.get(at::CONDITION) as u8),
             swizzle: Swizzle::from_packed(self.get(at::CONDITION_SWIZZLE)),
         };
         if self.is_set(at::WRITES_CONDITION) {
-            let register = below("condition register", self.get(at::WRITTEN_CONDITION), limit)?;
+            let register = DecodeError::below("condition register", self.get(at::WRITTEN_CONDITION), limit)?;
             instruction.writes_condition = Some(register as u8);
         }
         Ok(())
@@ -95,7 +91,7 @@ impl Decoder<'_> {
             *source = self.source(number)?;
         }
         if instruction.has_source(SourceKind::Input) {
-            let number = below("input", self.get(at::INPUT), self.chip.limits().fragment.inputs)?;
+            let number = DecodeError::below("input", self.get(at::INPUT), self.chip.limits().fragment.inputs)?;
             instruction.input = Some(number as u8);
         }
         let scale = self.get(at::SCALE);
@@ -148,6 +144,6 @@ impl Decoder<'_> {
         if !offset.is_multiple_of(4) {
             return Err(DecodeError::Field("target offset", offset));
         }
-        below("target slot", offset / 4, at::TARGETS)
+        DecodeError::below("target slot", offset / 4, at::TARGETS)
     }
 }

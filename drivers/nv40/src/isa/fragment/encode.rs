@@ -19,20 +19,6 @@ struct Encoder<'i> {
     words: [u32; 4],
 }
 
-fn below(what: &'static str, number: impl Into<u32>, limit: impl Into<u32>) -> Result<u32, EncodeError> {
-    let (number, limit) = (number.into(), limit.into());
-    if number < limit { Ok(number) } else { Err(EncodeError::Range(what, number, limit)) }
-}
-
-/// An error if a field is present without a use, or absent with one.
-fn present(is_present: bool, is_used: bool, what: &'static str) -> Result<(), EncodeError> {
-    match (is_present, is_used) {
-        (true, false) => Err(EncodeError::Unused(what)),
-        (false, true) => Err(EncodeError::Missing(what)),
-        _ => Ok(()),
-    }
-}
-
 impl Encoder<'_> {
     fn set(&mut self, field: Field, value: u32) {
         field.set(&mut self.words, value);
@@ -53,9 +39,9 @@ impl Encoder<'_> {
         self.condition()?;
         self.flag(at::END, instruction.end);
         let fetches = row.class == Class::Texture;
-        present(instruction.texture.is_some(), fetches, "a texture unit")?;
+        EncodeError::unless_used(instruction.texture.is_some(), fetches, "a texture unit")?;
         if let Some(unit) = instruction.texture {
-            self.set(at::TEXTURE, below("texture unit", unit, self.chip.limits().fragment.textures)?);
+            self.set(at::TEXTURE, EncodeError::below("texture unit", unit, self.chip.limits().fragment.textures)?);
         }
         self.flag(at::EXPANDS, instruction.expands);
         if row.class == Class::Flow {
@@ -69,8 +55,8 @@ impl Encoder<'_> {
     fn register(&self, register: Register) -> Result<(u32, bool), EncodeError> {
         let limits = &self.chip.limits().fragment;
         match register {
-            Register::R(number) => Ok((below("register R", number, limits.full)?, false)),
-            Register::H(number) => Ok((below("register H", number, limits.half)?, true)),
+            Register::R(number) => Ok((EncodeError::below("register R", number, limits.full)?, false)),
+            Register::H(number) => Ok((EncodeError::below("register H", number, limits.half)?, true)),
         }
     }
 
@@ -100,23 +86,27 @@ impl Encoder<'_> {
     fn condition(&mut self) -> Result<(), EncodeError> {
         let limit = self.chip.limits().fragment.conditions;
         let predicate = self.instruction.predicate;
-        self.set(at::CONDITION, below("condition", predicate.condition.0, 8u32)?);
+        self.set(at::CONDITION, EncodeError::below("condition", predicate.condition.0, 8u32)?);
         self.set(at::CONDITION_SWIZZLE, predicate.swizzle.packed());
-        self.set(at::TESTED_CONDITION, below("condition register", predicate.register, limit)?);
+        self.set(at::TESTED_CONDITION, EncodeError::below("condition register", predicate.register, limit)?);
         if let Some(register) = self.instruction.writes_condition {
             self.flag(at::WRITES_CONDITION, true);
-            self.set(at::WRITTEN_CONDITION, below("condition register", register, limit)?);
+            self.set(at::WRITTEN_CONDITION, EncodeError::below("condition register", register, limit)?);
         }
         Ok(())
     }
 
     fn operands(&mut self) -> Result<(), EncodeError> {
         let instruction = self.instruction;
-        present(instruction.input.is_some(), instruction.has_source(SourceKind::Input), "an input")?;
-        present(instruction.constant.is_some(), instruction.has_source(SourceKind::Constant), "a constant")?;
-        present(instruction.flow.is_some(), false, "flow targets")?;
+        EncodeError::unless_used(instruction.input.is_some(), instruction.has_source(SourceKind::Input), "an input")?;
+        EncodeError::unless_used(
+            instruction.constant.is_some(),
+            instruction.has_source(SourceKind::Constant),
+            "a constant",
+        )?;
+        EncodeError::unless_used(instruction.flow.is_some(), false, "flow targets")?;
         if let Some(number) = instruction.input {
-            self.set(at::INPUT, below("input", number, self.chip.limits().fragment.inputs)?);
+            self.set(at::INPUT, EncodeError::below("input", number, self.chip.limits().fragment.inputs)?);
         }
         for (number, source) in instruction.sources.into_iter().enumerate() {
             let bits = self.source(source)?;
@@ -125,7 +115,7 @@ impl Encoder<'_> {
             self.set(at::CLAMPS[number], source.clamp as u32);
         }
         self.set(at::SCALE, instruction.scale.code());
-        self.set(at::INPUT_OFFSET, below("input offset", instruction.input_offset, 1u32 << 11)?);
+        self.set(at::INPUT_OFFSET, EncodeError::below("input offset", instruction.input_offset, 1u32 << 11)?);
         if instruction.indexes_input && self.chip == Chip::Nv30 {
             return Err(EncodeError::Lacks(self.chip, "index of inputs"));
         }
@@ -149,7 +139,7 @@ impl Encoder<'_> {
     fn flow(&mut self) -> Result<(), EncodeError> {
         let instruction = self.instruction;
         let has_operands = instruction.sources != [Source::default(); 3] || instruction.constant.is_some();
-        present(has_operands || instruction.input.is_some(), false, "operands of flow")?;
+        EncodeError::unless_used(has_operands || instruction.input.is_some(), false, "operands of flow")?;
         self.flag(at::IS_FLOW, true);
         match (instruction.op, instruction.flow) {
             (FragmentOp::If, Some(Flow::If { otherwise, end })) => {
@@ -174,6 +164,6 @@ impl Encoder<'_> {
 
     /// The offset of a slot in words. Programs, not instructions, have a limit of slots.
     fn target(slot: u32) -> Result<u32, EncodeError> {
-        Ok(below("target slot", slot, at::TARGETS)? * 4)
+        Ok(EncodeError::below("target slot", slot, at::TARGETS)? * 4)
     }
 }

@@ -32,10 +32,6 @@ pub fn decode(words: &[u32; 4], chip: Chip) -> Result<Slot, DecodeError> {
     Ok(slot)
 }
 
-fn below(what: &'static str, number: u32, limit: impl Into<u32>) -> Result<u32, DecodeError> {
-    if number < limit.into() { Ok(number) } else { Err(DecodeError::Field(what, number)) }
-}
-
 impl Decoder<'_> {
     fn get(&self, field: Field) -> u32 {
         field.get(self.words)
@@ -57,7 +53,7 @@ impl Decoder<'_> {
             return Ok(None);
         }
         let (what, limit) = if is_address { ("address register", 2) } else { ("temporary", temporaries) };
-        below(what, number, limit).map(|number| Some(number as u8))
+        DecodeError::below(what, number, limit).map(|number| Some(number as u8))
     }
 
     /// Sets the register of a part that has a mask. Beside an output mask, the mask without a register has no meaning.
@@ -105,7 +101,7 @@ impl Decoder<'_> {
             }
         }
         if let Some(number) = slot.output {
-            below("output", number.into(), self.chip.limits().vertex.outputs)?;
+            DecodeError::below("output", number.into(), self.chip.limits().vertex.outputs)?;
         }
         let is_idle = |mask: Mask, register: Option<u8>| mask.is_empty() && register.is_none();
         if vec.op != VecOp::Nop || !is_idle(vec.mask.or(vec.output_mask), vec.register) {
@@ -124,14 +120,15 @@ impl Decoder<'_> {
             slot.sources[at] = Some(self.source(at)?);
         }
         if slot.has_source(SourceKind::Input) {
-            slot.input = Some(below("input", self.get(self.layout.input), limits.inputs)? as u8);
+            slot.input = Some(DecodeError::below("input", self.get(self.layout.input), limits.inputs)? as u8);
         }
         if slot.has_source(SourceKind::Constant) {
-            slot.constant = Some(below("constant", self.get(self.layout.constant), limits.constants)? as u16);
+            slot.constant =
+                Some(DecodeError::below("constant", self.get(self.layout.constant), limits.constants)? as u16);
         }
         if slot.vec.is_some_and(|part| part.op == VecOp::Txl) {
             let unit = get_split(self.layout.sources[1], self.words) >> TEXTURE_SHIFT & 3;
-            slot.texture = Some(below("texture unit", unit, limits.textures)? as u8);
+            slot.texture = Some(DecodeError::below("texture unit", unit, limits.textures)? as u8);
         }
         Ok(())
     }
@@ -141,7 +138,9 @@ impl Decoder<'_> {
         let number = bits >> 2 & ((1 << self.layout.register_bits) - 1);
         let kind = match bits & 3 {
             TEMPORARY => {
-                SourceKind::Temporary(below("temporary", number, self.chip.limits().vertex.temporaries)? as u8)
+                SourceKind::Temporary(
+                    DecodeError::below("temporary", number, self.chip.limits().vertex.temporaries)? as u8
+                )
             }
             INPUT => SourceKind::Input,
             CONSTANT => SourceKind::Constant,
@@ -166,7 +165,7 @@ impl Decoder<'_> {
         let bits = get_split(self.layout.sources[2], self.words);
         let high = if self.layout.curie.is_some() { self.get(self.layout.abs[2]) << TARGET_BITS } else { 0 };
         let target = bits >> self.layout.swizzle_shift() & ((1 << TARGET_BITS) - 1) | high;
-        let target = below("branch target", target, self.chip.limits().vertex.slots)? as u16;
+        let target = DecodeError::below("branch target", target, self.chip.limits().vertex.slots)? as u16;
         let boolean = bits >> BOOLEAN_SHIFT;
         let boolean = (fields == BranchFields::Boolean)
             .then_some(Boolean { number: (boolean & 31) as u8, taken_if: boolean & 32 != 0 });

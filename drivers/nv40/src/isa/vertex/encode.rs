@@ -30,18 +30,9 @@ pub fn encode(slot: &Slot, chip: Chip) -> Result<[u32; 4], EncodeError> {
     Ok(encoder.words)
 }
 
-fn below(what: &'static str, number: impl Into<u32>, limit: impl Into<u32>) -> Result<u32, EncodeError> {
-    let (number, limit) = (number.into(), limit.into());
-    if number < limit { Ok(number) } else { Err(EncodeError::Range(what, number, limit)) }
-}
-
-/// An error if a field is present without a use, or absent with one.
+/// Returns a field, or an error if it is present without a use, or absent with one.
 fn present<T>(field: Option<T>, is_used: bool, what: &'static str) -> Result<Option<T>, EncodeError> {
-    match (field.is_some(), is_used) {
-        (true, false) => Err(EncodeError::Unused(what)),
-        (false, true) => Err(EncodeError::Missing(what)),
-        _ => Ok(field),
-    }
+    EncodeError::unless_used(field.is_some(), is_used, what).map(|()| field)
 }
 
 impl Encoder<'_> {
@@ -91,14 +82,15 @@ impl Encoder<'_> {
             self.flag(self.layout.abs[at], source.is_some_and(|source| source.abs));
         }
         if let Some(number) = present(self.slot.input, self.slot.has_source(SourceKind::Input), "an input")? {
-            self.set(self.layout.input, below("input", number, limits.inputs)?);
+            self.set(self.layout.input, EncodeError::below("input", number, limits.inputs)?);
         }
         if let Some(number) = present(self.slot.constant, self.slot.has_source(SourceKind::Constant), "a constant")? {
-            self.set(self.layout.constant, below("constant", number, limits.constants)?);
+            self.set(self.layout.constant, EncodeError::below("constant", number, limits.constants)?);
         }
         let samples = self.slot.vec.is_some_and(|part| part.op == VecOp::Txl);
         if let Some(unit) = present(self.slot.texture, samples, "a texture unit")? {
-            let bits = self.layout.unread() | below("texture unit", unit, limits.textures)? << TEXTURE_SHIFT;
+            let bits =
+                self.layout.unread() | EncodeError::below("texture unit", unit, limits.textures)? << TEXTURE_SHIFT;
             set_split(self.layout.sources[1], &mut self.words, bits);
         }
         Ok(())
@@ -107,7 +99,7 @@ impl Encoder<'_> {
     fn source(&self, source: Source) -> Result<u32, EncodeError> {
         let kind = match source.kind {
             SourceKind::Temporary(number) => {
-                TEMPORARY | below("temporary", number, self.chip.limits().vertex.temporaries)? << 2
+                TEMPORARY | EncodeError::below("temporary", number, self.chip.limits().vertex.temporaries)? << 2
             }
             SourceKind::Input => INPUT,
             SourceKind::Constant => CONSTANT,
@@ -125,10 +117,11 @@ impl Encoder<'_> {
         if self.slot.sources[2].is_some() {
             return Err(EncodeError::Conflict("a branch and an operand S2"));
         }
-        let target = below("branch target", branch.target, self.chip.limits().vertex.slots)?;
+        let target = EncodeError::below("branch target", branch.target, self.chip.limits().vertex.slots)?;
         let mut bits = INPUT | (target & ((1 << TARGET_BITS) - 1)) << self.layout.swizzle_shift();
         if let Some(boolean) = present(branch.boolean, fields == BranchFields::Boolean, "a boolean")? {
-            bits |= (below("boolean", boolean.number, 32u32)? | u32::from(boolean.taken_if) << 5) << BOOLEAN_SHIFT;
+            bits |= (EncodeError::below("boolean", boolean.number, 32u32)? | u32::from(boolean.taken_if) << 5)
+                << BOOLEAN_SHIFT;
         }
         set_split(self.layout.sources[2], &mut self.words, bits);
         self.flag(self.layout.abs[2], target >> TARGET_BITS != 0);
@@ -138,8 +131,8 @@ impl Encoder<'_> {
     fn address(&mut self) -> Result<(), EncodeError> {
         let slot = self.slot;
         if let Some(address) = present(slot.address, slot.uses_address(), "an address component")? {
-            self.set(self.layout.address_register, below("address register", address.register, 2u32)?);
-            self.set(self.layout.address_component, below("component", address.component, 4u32)?);
+            self.set(self.layout.address_register, EncodeError::below("address register", address.register, 2u32)?);
+            self.set(self.layout.address_component, EncodeError::below("component", address.component, 4u32)?);
         }
         let indexes = [
             (slot.indexes_input, slot.input.is_some(), "an index of the input"),
@@ -161,7 +154,7 @@ impl Encoder<'_> {
     fn condition(&mut self) -> Result<(), EncodeError> {
         let limit = self.chip.limits().vertex.conditions;
         let predicate = self.slot.predicate.unwrap_or(Predicate::ALWAYS);
-        self.set(self.layout.condition, below("condition", predicate.condition.0, 8u32)?);
+        self.set(self.layout.condition, EncodeError::below("condition", predicate.condition.0, 8u32)?);
         self.set(self.layout.condition_swizzle, predicate.swizzle.reversed());
         self.flag(self.layout.tests_condition, self.slot.predicate.is_some());
         let mut register = self.slot.predicate.map(|predicate| predicate.register);
@@ -178,7 +171,7 @@ impl Encoder<'_> {
                 None => {}
             }
         }
-        let register = below("condition register", register.unwrap_or(0), limit)?;
+        let register = EncodeError::below("condition register", register.unwrap_or(0), limit)?;
         let field = self.layout.curie.as_ref().map(|curie| curie.condition_register);
         self.curie_flag(field, register != 0, "second condition register")
     }
@@ -190,7 +183,7 @@ impl Encoder<'_> {
         let sca = sca.and_then(|part| Some((part.register?, false)));
         let Some((number, is_address)) = vec.or(sca) else { return Ok(None) };
         let (what, limit) = if is_address { ("address register", 2) } else { ("temporary", temporaries) };
-        below(what, number, limit).map(Some)
+        EncodeError::below(what, number, limit).map(Some)
     }
 
     fn curie_destinations(&mut self, curie: &Curie) -> Result<(), EncodeError> {
@@ -253,7 +246,7 @@ impl Encoder<'_> {
     fn output(&self) -> Result<(), EncodeError> {
         let masks = [self.slot.vec.map(|part| part.output_mask), self.slot.sca.map(|part| part.output_mask)];
         if let Some(number) = self.slot.output {
-            below("output", number, self.chip.limits().vertex.outputs)?;
+            EncodeError::below("output", number, self.chip.limits().vertex.outputs)?;
         } else if masks.iter().flatten().any(|mask| !mask.is_empty()) {
             return Err(EncodeError::Missing("an output"));
         }
