@@ -62,20 +62,21 @@ struct Section<'a> {
 /// The sections of a file.
 fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
     let mut found: Vec<Section<'_>> = Vec::new();
-    let mut at = 0;
-    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        let next = at + line.len();
-        let head = line.trim_ascii_end().strip_prefix(b"[").and_then(|line| line.strip_suffix(b"]"));
-        let head = head.and_then(|head| std::str::from_utf8(head).ok());
-        match head {
-            Some(head) => found.push(Section { head: head.trim(), start: next, text: &[] }),
-            None => {
-                if let Some(section) = found.last_mut() {
-                    section.text = bytes.get(section.start..next).unwrap_or_default();
-                }
-            }
+    for at in memchr::memchr_iter(b'[', bytes) {
+        let is_line_start = at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n'));
+        if !is_line_start {
+            continue;
         }
-        at = next;
+        let rest = bytes.get(at..).unwrap_or_default();
+        let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let line = rest.get(..length).unwrap_or_default().trim_ascii_end();
+        let head = line.strip_prefix(b"[").and_then(|line| line.strip_suffix(b"]"));
+        let Some(head) = head.and_then(|head| std::str::from_utf8(head).ok()) else { continue };
+        if let Some(section) = found.last_mut() {
+            section.text = bytes.get(section.start..at).unwrap_or_default();
+        }
+        let start = at + length;
+        found.push(Section { head: head.trim(), start, text: bytes.get(start..).unwrap_or_default() });
     }
     found
 }

@@ -126,6 +126,7 @@ pub(crate) fn analyze(
         earlier: EarlierUnits::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
+    analyzer.program.arenas.expr.reserve(ast.exprs.len() * 3 / 2);
     analyzer.error_expr(TokenRange::default());
     analyzer.scopes.push();
     analyzer.scopes.push();

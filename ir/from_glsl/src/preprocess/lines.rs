@@ -27,7 +27,8 @@ struct Change {
 impl LineMap {
     /// Finds the lines of a text, whose unit begins at an offset. A line ends at LF, CR, CR LF or LF CR.
     pub(super) fn new(text: &[u8], start: u32) -> LineMap {
-        let mut starts = vec![0];
+        let mut starts = Vec::with_capacity(1 + text.len() / 24);
+        starts.push(0);
         let mut at = 0;
         while let Some(&byte) = text.get(at) {
             if byte == b'\n' || byte == b'\r' {

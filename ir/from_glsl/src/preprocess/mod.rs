@@ -41,6 +41,9 @@ use groups::Group;
 use lexer::{Lexer, PpKind, PpToken, Spellings};
 use macros::{Macros, Origin};
 
+/// An estimate for allocations.
+const BYTES_PER_TOKEN: usize = 6;
+
 /// Names have at most this many bytes, by the specifications of the ES language.
 const MAX_NAME: usize = 1024;
 
@@ -87,6 +90,8 @@ pub(crate) fn preprocess_from(
         findings.add(&PreprocessError::TextTooLong { length: text.len(), limit }, Span::new(0, 1));
     }
     let (text, start) = if is_too_long { (&[][..], 0) } else { (text, start) };
+    let mut tokens = tokens;
+    tokens.tokens.reserve((text.len() - (start as usize).min(text.len())) / BYTES_PER_TOKEN);
     let mut preprocessor = Preprocessor::new(text, start, tokens, options, interner, findings);
     loop {
         let token = preprocessor.next_expanded();
