@@ -27,6 +27,7 @@ mod control_flow;
 mod details;
 mod dot;
 mod edit;
+mod events;
 mod inspect;
 mod inst_data;
 mod instructions;
@@ -46,6 +47,7 @@ pub use clone::{ListTemplate, Remap};
 pub use control_flow::{CfList, CfNode, CfParent};
 #[doc(hidden)]
 pub use details::Indices;
+pub use events::CfEvent;
 pub use inst_data::{
     CastLayout, CopyEntry, DEFAULT_TG4_OFFSETS, DerefKind, InstData, JumpKind, TexData, TexOp, TexSrcKind,
 };
