@@ -1,7 +1,8 @@
 //! Registers for register-based backends: out of SSA, trivial register accesses, and helpers that map SSA values back
 //! to registers, write masks and modifiers.
 //!
-//! A register-based backend runs, on optimised SSA:
+//! [`lower`] does all of the following in the right order, and before it what machines with floats only need. The steps
+//! of a register-based backend, on optimised SSA:
 //!
 //! 1. [`flatten_control_flow`](flatten_control_flow()), if the hardware has no branches;
 //! 2. [`convert_from_ssa`](convert_from_ssa()): phis become registers;
@@ -33,6 +34,7 @@ pub mod flatten_control_flow;
 pub mod later_reads;
 pub mod legacy_trivialize;
 pub mod legalize_operands;
+pub mod lower;
 pub mod lower_locals_to_regs;
 pub mod lower_vec_to_regs;
 mod merge_sets;

@@ -16,9 +16,9 @@ use tgsi_to_ir::{ToIrOptions, to_ir};
 use crate::driver::{Code, Target};
 use crate::error::CompileError;
 use crate::front_end::{ReadRequest, Reader, Reading};
-use crate::interface_integers::InterfaceIntegers;
 use crate::reflection::Reflection;
 use crate::source_map::SourceMap;
+use tgsi_environment::InterfaceIntegers;
 
 /// A stage of compilation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

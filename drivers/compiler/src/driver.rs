@@ -8,6 +8,7 @@ use tgsi::text::PrintOptions;
 use tgsi_diagnostics::Diagnostic;
 use tgsi_diagnostics::ErrorCode;
 use tgsi_diagnostics::suggest;
+use tgsi_environment::InterfaceIntegers;
 use tgsi_ir::alu::AluOp;
 use tgsi_to_ir::ToIrOptions;
 
@@ -20,7 +21,6 @@ use thiserror::Error;
 
 use crate::error::TargetError;
 use crate::fit::Fit;
-use crate::interface_integers::InterfaceIntegers;
 use crate::reflection::Reflection;
 
 /// A driver: its name, its options, and the constructor of its targets.

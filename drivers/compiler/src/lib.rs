@@ -28,7 +28,6 @@ mod error;
 mod fit;
 pub mod front_end;
 mod host;
-mod interface_integers;
 mod link;
 pub mod reflection;
 mod runner;
@@ -42,10 +41,10 @@ pub use driver::{
 pub use error::{CompileError, Located, Subject, TargetError};
 pub use fit::{Cost, Excess, Fit, FitFinding, FitReport, LimitUse, LineCosts, Measurement, Verdict};
 pub use host::{HostCompiler, HostError, HostTranslation};
-pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use link::{LinkError, Linked, Program};
 pub use runner::{RunError, RunTargetFn, Runner, RunnerFn};
 pub use source_map::SourceMap;
+pub use tgsi_environment::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 
 // What `driver_options!` names.
 #[doc(hidden)]

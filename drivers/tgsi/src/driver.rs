@@ -165,7 +165,9 @@ impl Target for TgsiOptions {
         if options.native_integers {
             return Ok(None);
         }
-        Ok(Some(interface_integers(optimized, &options)?))
+        let mut shader = optimized.clone();
+        let integers = interface_integers(&mut shader, &options);
+        Ok(Some(integers.map_err(|error| error.in_shader(&shader, options.native_integers))?))
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {

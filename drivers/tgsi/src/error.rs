@@ -9,6 +9,7 @@ use tgsi_ir::body::JumpKind;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::{Body, Inst, Shader};
+use tgsi_registers::lower::LowerError;
 use thiserror::Error;
 
 /// The reason why a shader cannot be translated.
@@ -131,6 +132,17 @@ pub enum DriverError {
     /// The shader exceeds a limit of TGSI.
     #[error("{0}")]
     Build(#[from] BuildError),
+}
+
+impl From<LowerError> for DriverError {
+    fn from(error: LowerError) -> Self {
+        match error {
+            LowerError::UnsupportedAlu { inst, op } => DriverError::UnsupportedAlu { inst, op },
+            LowerError::IntegerAndFloat { inst } => DriverError::IntegerAndFloat { inst },
+            LowerError::Loop { inst } => DriverError::Loop { inst },
+            LowerError::Conditional { inst } => DriverError::Conditional { inst },
+        }
+    }
 }
 
 impl DriverError {

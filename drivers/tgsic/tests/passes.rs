@@ -201,8 +201,9 @@ fn times_of_the_driver() {
         assert_eq!(output.status, 0, "{}", output.stderr);
         output.stderr
     };
-    let lowering = ["tgsi:lower_io", "tgsi:lower_bool_to_int32", "tgsi:opt_cse", "tgsi:convert_from_ssa"];
-    let lowering = lowering.into_iter().chain(["tgsi:lower_locals_to_regs", "tgsi:legacy_trivialize"]);
+    let lowering =
+        ["registers:lower_io", "tgsi:lower_bool_to_int32", "registers:opt_cse", "registers:convert_from_ssa"];
+    let lowering = lowering.into_iter().chain(["registers:lower_locals_to_regs", "registers:legacy_trivialize"]);
     let machine = ["tgsi:select", "tgsi:hoist_constants", "tgsi:allocate", "tgsi:build"];
     let translated = timed(&["translate"]);
     for name in lowering.clone().chain(machine) {
@@ -222,13 +223,14 @@ fn times_of_the_driver() {
         assert_eq!(row(&registers, name).0, 2, "{name}: {registers}");
     }
     assert!(!registers.contains("tgsi:select"), "{registers}");
-    assert!(!timed(&["ir", "--stage", "opt"]).contains("tgsi:"));
+    assert!(!timed(&["ir", "--stage", "opt"]).contains("registers:"));
     // The driver's passes cannot be skipped.
     let skipped = timed(&["translate", "--skip", "opt_cse"]);
-    assert_eq!(row(&skipped, "tgsi:opt_cse").0, 2, "{skipped}");
+    assert_eq!(row(&skipped, "registers:opt_cse").0, 2, "{skipped}");
     assert!(!skipped.lines().any(|line| line.starts_with("opt_cse ")), "{skipped}");
     let floats = timed(&["translate", "--driver-option", "no_native_integers"]);
-    for name in ["tgsi:lower_int_to_float", "tgsi:lower_interface_integers", "tgsi:lower_bool_to_float"] {
+    for name in ["registers:lower_int_to_float", "registers:lower_interface_integers", "registers:lower_bool_to_float"]
+    {
         assert_eq!(row(&floats, name).0, 2, "{name}: {floats}");
     }
 }

@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod named_enum;
+mod interface_integers;
 mod io;
 mod pixel_format;
 mod random;
@@ -14,6 +15,7 @@ mod sampler_dim;
 pub mod special;
 mod system_value;
 
+pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use io::{
     AnalyticResources, ImageTexel, Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, RunLimits, SUBGROUP_SIZE,
     TextureLookup, TextureRequest, TextureSize, Vec4,

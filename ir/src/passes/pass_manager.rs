@@ -206,4 +206,9 @@ impl<'a> Passes<'a> {
         observer.after_driver(&PassRun { name, round: Round::default(), changed, time: start.elapsed() });
         changed
     }
+
+    /// Runs a pass of a driver over the IR, as [`run_pass`], and returns whether it changed anything.
+    pub fn run_on(&mut self, shader: &mut Shader, name: &'static str, pass: impl FnOnce(&mut Shader) -> bool) -> bool {
+        self.run_driver(name, || run_pass(shader, name, pass))
+    }
 }

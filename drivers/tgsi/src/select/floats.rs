@@ -8,7 +8,7 @@ use tgsi_ir::{Def, Inst, Use, User};
 
 use super::Selector;
 use crate::DriverError;
-use crate::lower::is_interface_load;
+use tgsi_registers::lower::is_interface_load;
 
 impl Selector<'_> {
     /// Whether a conversion is a no-op without integers: it converts a number to an index.

@@ -18,15 +18,14 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use tgsi_compiler::{EVERY_REGISTER, InterfaceIntegers, is_integer};
+use tgsi_environment::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, forwarded_mask, is_index};
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 
-use crate::DriverError;
-use crate::consumers::system_values;
+use super::LowerError;
 
 /// The maximum length of a range with registers listed individually.
 const LONGEST_RANGE: u32 = 256;
@@ -111,12 +110,11 @@ fn loads<'a>(body: &'a Body, all: &'a [Inst]) -> impl Iterator<Item = (Inst, Def
 
 /// Whether a load reads an integer system value.
 fn is_integer_value(body: &Body, inst: Inst) -> bool {
-    let value = body.intrinsic(inst).filter(|&op| system_values::semantic(op).is_some());
-    value.and_then(IntrinsicOp::system_value).is_some_and(is_integer)
+    body.intrinsic(inst).and_then(IntrinsicOp::system_value).is_some_and(is_integer)
 }
 
 /// Lowers a shader. Returns an error for the first value used as both integer and float.
-pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceIntegers, DriverError> {
+pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceIntegers, LowerError> {
     let mut found = InterfaceIntegers::default();
     let mut float_outputs = BTreeMap::new();
     let (mut numbers, mut floats) = (Masks::default(), Masks::default());
@@ -172,7 +170,7 @@ pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceI
         if mask & conflicts != 0
             && let Some(inst) = inst
         {
-            return Err(DriverError::IntegerAndFloat { inst });
+            return Err(LowerError::IntegerAndFloat { inst });
         }
         match bank {
             Bank::Constants(buffer) => *found.constants.entry((buffer, register)).or_default() |= mask,
@@ -216,13 +214,13 @@ fn floats_made(body: &Body, inst: Inst) -> Option<(Def, u16)> {
 }
 
 /// Whether an intrinsic loads an interface value.
-pub(crate) fn is_interface_load(op: IntrinsicOp) -> bool {
+pub fn is_interface_load(op: IntrinsicOp) -> bool {
     use IntrinsicOp::*;
     let loads = matches!(
         op,
         LoadUniform | LoadUbo | LoadUboVec4 | LoadInput | LoadPerVertexInput | LoadOutput | LoadPerVertexOutput
     );
-    loads || system_values::semantic(op).is_some()
+    loads || op.system_value().is_some()
 }
 
 /// The registers that a load, or the store of an output, may reach.

@@ -1,5 +1,5 @@
 //! Produces straight-line code for targets without branches and loops
-//! ([`has_branches`](crate::TgsiOptions::has_branches)).
+//! ([`has_branches`](super::Vec4Target::has_branches)).
 //!
 //! ```text
 //! loop {                                       x0 = a + x
@@ -15,15 +15,14 @@
 //! everything if the shader was not optimised; loops with nested exits, which get flags; and `if`s with derivatives. A
 //! loop that cannot be unrolled is an error.
 
+use crate::flatten_control_flow;
+use crate::flatten_control_flow::{FlattenError, FlattenOptions};
+use tgsi_ir::passes::lower_loop_jumps;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::optimize;
-use tgsi_ir::passes::{lower_loop_jumps, run_pass};
 use tgsi_ir::{Inst, Shader};
-use tgsi_registers::flatten_control_flow;
-use tgsi_registers::flatten_control_flow::{FlattenError, FlattenOptions};
 
-use crate::DriverError;
-use crate::consumers::options::TgsiOptions;
+use super::{LowerError, Vec4Target};
 
 /// The maximum number of rounds that convert loop exits to flags: a flag may move the exit of an outer loop into an
 /// `if`.
@@ -32,47 +31,45 @@ const MAX_ROUNDS: usize = 8;
 /// Unrolls all loops.
 ///
 /// # Errors
-/// [`DriverError::Loop`].
+/// [`LowerError::Loop`].
 pub(super) fn unroll_loops(
     shader: &mut Shader,
-    options: &TgsiOptions,
+    target: &Vec4Target<'_>,
     passes: &mut Passes<'_>,
-) -> Result<(), DriverError> {
-    let compiler = options.compiler_options_of_any_stage();
+) -> Result<(), LowerError> {
     for _ in 0..MAX_ROUNDS {
         if !has_loops(shader) {
             return Ok(());
         }
-        let progress = run!(passes, shader, lower_loop_jumps, |s| lower_loop_jumps(s));
-        if !run!(passes, shader, optimize, |s| optimize(s, &compiler)) && !progress {
+        let progress = passes.run_on(shader, "registers:lower_loop_jumps", lower_loop_jumps);
+        if !passes.run_on(shader, "registers:optimize", |s| optimize(s, &target.compiler)) && !progress {
             break;
         }
     }
-    innermost_loop(shader).map_or(Ok(()), |inst| Err(DriverError::Loop { inst }))
+    innermost_loop(shader).map_or(Ok(()), |inst| Err(LowerError::Loop { inst }))
 }
 
 /// Flattens all branches.
 ///
 /// # Errors
-/// [`DriverError::Conditional`].
+/// [`LowerError::Conditional`].
 pub(super) fn flatten_branches(
     shader: &mut Shader,
-    options: &TgsiOptions,
+    target: &Vec4Target<'_>,
     passes: &mut Passes<'_>,
-) -> Result<(), DriverError> {
-    let compiler = options.compiler_options_of_any_stage();
+) -> Result<(), LowerError> {
     let mut flattened = Ok(false);
-    run!(passes, shader, flatten_control_flow, |s| {
-        flattened = flatten_control_flow(s, &compiler, FlattenOptions::default());
+    passes.run_on(shader, "registers:flatten_control_flow", |s| {
+        flattened = flatten_control_flow(s, &target.compiler, FlattenOptions::default());
         matches!(flattened, Ok(true))
     });
     match flattened {
         Ok(_) => Ok(()),
         Err(
             FlattenError::Conditional { inst, .. } | FlattenError::Output { inst } | FlattenError::Jump { inst, .. },
-        ) => Err(DriverError::Conditional { inst }),
+        ) => Err(LowerError::Conditional { inst }),
         Err(FlattenError::Loop { .. } | FlattenError::Unstructured | FlattenError::Condition { .. }) => {
-            Err(DriverError::Loop { inst: innermost_loop(shader).flatten() })
+            Err(LowerError::Loop { inst: innermost_loop(shader).flatten() })
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tgsi_environment::SystemValue;
-use tgsi_environment::{Inputs, LaneRegisters, Outputs, Vec4};
+use crate::{Inputs, LaneRegisters, Outputs, SystemValue, Vec4};
 
 /// The key for all registers, or all constant buffers, where the index is dynamic.
 pub const EVERY_REGISTER: u32 = u32::MAX;
