@@ -15,6 +15,9 @@
 //! | [`hoist_constants`] | replaces copies of a constant in branches by one before them | [`HoistConstants`] |
 //! | [`allocate`] | packs temporaries into the components of few registers | [`Allocate`] |
 //!
+//! [`constant_pool`] packs constants into rows, and [`branches`] turns structured control flow into branches, for
+//! encoders.
+//!
 //! # The program
 //!
 //! A [`Program`] is a list of instructions. Control flow is structured and part of the list ([`Flow`]); the passes
@@ -37,6 +40,8 @@
 pub mod access;
 pub mod allocate;
 pub mod blocks;
+pub mod branches;
+pub mod constant_pool;
 pub mod dead_code;
 pub mod hoist_constants;
 pub mod last_accesses;
@@ -53,6 +58,7 @@ use std::fmt::Debug;
 
 pub use access::{AccessCounts, Components, Reg, RegisterAccess, Traits};
 pub use allocate::{Allocate, Location, SwizzleConstraint};
+pub use constant_pool::ConstantPool;
 pub use hoist_constants::HoistConstants;
 pub use merge::Merge;
 pub use program::{Constants, Program};
