@@ -24,14 +24,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use cranelift_entity::SecondaryMap;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::{InstOrder, LoopTree};
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Use, User};
 use thiserror::Error;
 
-use crate::chase::{
-    Operand, accessed_register, chase_alu_dest, is_folded, is_register_access, load_reg_for_def, store_reg_for_def,
-};
-use crate::modifiers::ModifierPolicy;
+use crate::chase::{accessed_register, is_register_access, load_reg_for_def, store_reg_for_def};
 use crate::registers::{reg_decls, reg_loads, reg_stores};
 
 /// The number of folded modifiers followed: one `fneg` and one `fabs`.
@@ -73,18 +71,21 @@ struct Interval {
     end: u32,
 }
 
-/// Assigns locations, see the [module](self). `needs_location` selects the values kept in registers.
+/// Assigns locations, see the [module](self). `needs_location` selects the values kept in registers. `is_folded` selects
+/// the modifiers without code of their own: [`chase::is_folded`](crate::chase::is_folded) with the target's policy, or
+/// the decision of a backend that folds modifiers itself, which may read a register later than the modifier only if
+/// [`LaterReads`](crate::later_reads::LaterReads) allows it.
 ///
 /// # Errors
 /// The body needs more than `limit` registers.
 pub fn assign_registers(
     body: &Body,
-    policy: ModifierPolicy,
+    is_folded: &dyn Fn(&Body, Inst) -> bool,
     limit: u32,
     needs_location: &dyn Fn(&Body, Def) -> bool,
 ) -> Result<Assignment, TooManyRegisters> {
     let mut assignment = Assignment::default();
-    let lives = Intervals { body, policy, order: &body.inst_order(), loops: &body.loop_tree() };
+    let lives = Intervals { body, is_folded, order: &body.inst_order(), loops: &body.loop_tree() };
     let mut intervals = Vec::new();
     for register in reg_decls(body) {
         if register.num_array_elems > 0 {
@@ -128,7 +129,7 @@ pub fn assign_registers(
 /// Computes live intervals.
 struct Intervals<'a> {
     body: &'a Body,
-    policy: ModifierPolicy,
+    is_folded: &'a dyn Fn(&Body, Inst) -> bool,
     order: &'a InstOrder,
     loops: &'a LoopTree,
 }
@@ -170,16 +171,23 @@ impl Intervals<'_> {
             }
         };
         for store in reg_stores(body, handle) {
-            let producer = body.def_inst(body.src(store, 0));
+            let mut producer = body.def_inst(body.src(store, 0));
+            if (self.is_folded)(body, producer) && body.alu_op(producer) == Some(AluOp::Fsat) {
+                producer = body.def_inst(body.src(producer, 0));
+            }
             add(body.inst_block(store), self.number(store), self.number(store) + 1);
             add(body.inst_block(producer), self.number(producer) + 1, self.number(producer) + 1);
         }
         for load in reg_loads(body, handle) {
             add(body.inst_block(load), self.number(load), self.number(load) + 1);
             if let Some(def) = body.inst_def(load) {
-                for source in body.uses_of(def) {
-                    let (block, number) = self.read_at(source)?;
-                    add(Some(block), number, number);
+                let mut open = vec![(def, MAX_MODIFIERS)];
+                while let Some((value, modifiers)) = open.pop() {
+                    for source in body.uses_of(value) {
+                        let (block, number) = self.read_at(source)?;
+                        add(Some(block), number, number);
+                        open.extend(self.modified(source).filter(|_| modifiers > 0).map(|def| (def, modifiers - 1)));
+                    }
                 }
             }
         }
@@ -198,23 +206,32 @@ impl Intervals<'_> {
         }
     }
 
+    /// The result of the folded modifier that a source belongs to, if any.
+    fn modified(&self, source: Use) -> Option<Def> {
+        let user = self.body.user(source).inst()?;
+        (self.is_folded)(self.body, user).then(|| self.body.inst_def(user))?
+    }
+
+    fn is_saturation(&self, source: Use) -> bool {
+        self.body.user(source).inst().and_then(|user| self.body.alu_op(user)) == Some(AluOp::Fsat)
+    }
+
     /// The interval of the result of an instruction, if it is kept in SSA form.
     fn of_value(&self, inst: Inst, needs_location: &dyn Fn(&Body, Def) -> bool) -> Option<Interval> {
         let body = self.body;
         let mut def = body.inst_def(inst)?;
         let is_silent = is_register_access(body, inst)
-            || is_folded(body, inst, self.policy)
+            || (self.is_folded)(body, inst)
             || matches!(body.inst(inst), InstData::Undef | InstData::LoadConst { .. })
             || !needs_location(body, def);
         if is_silent {
             return None;
         }
         if body.alu_op(inst).is_some() {
-            match chase_alu_dest(body, def, self.policy).operand {
-                Operand::Ssa(result) => def = result,
-                Operand::Register(_) => return None,
-            }
-        } else if store_reg_for_def(body, def).is_some() {
+            let saturated = body.single_use(def).filter(|&source| self.is_saturation(source));
+            def = saturated.and_then(|source| self.modified(source)).unwrap_or(def);
+        }
+        if store_reg_for_def(body, def).is_some() {
             return None;
         }
         let home = body.inst_block(inst)?;
@@ -230,7 +247,7 @@ impl Intervals<'_> {
                 end = end.max(number);
                 let Some(user) = body.user(source).inst() else { continue };
                 let Some(result) = body.inst_def(user) else { continue };
-                let is_modifier = is_folded(body, user, self.policy) && modifiers > 0;
+                let is_modifier = self.modified(source).is_some() && modifiers > 0;
                 // The index of a folded load is read where the load is.
                 let is_index = load_reg_for_def(body, result).and_then(|load| accessed_register(body, load)).is_some();
                 if is_modifier || is_index {

@@ -149,7 +149,7 @@ pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
 
 /// Whether an ALU instruction needs no code, because it folds into its neighbours as the policy allows: a modifier into
 /// all its users, a saturation into its source.
-pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
+pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy<'_>) -> bool {
     match body.alu_op(inst) {
         Some(AluOp::Fneg | AluOp::Fabs) => modifier_is_chased(body, inst, policy),
         Some(AluOp::Fsat) => policy.folds_saturation(body, inst),
@@ -160,7 +160,7 @@ pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
 /// Whether every user of a foldable modifier looks through it. [`chase_alu_src`] follows one `fneg` and, after it, one
 /// `fabs`; a modifier used by another modifier that is not followed further must be emitted. A modifier without uses is
 /// never needed.
-fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
+fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy<'_>) -> bool {
     if !policy.folds_source(body, inst) {
         return false;
     }
@@ -184,7 +184,7 @@ fn load_operand(body: &Body, def: Def) -> Option<(Operand, Inst)> {
 }
 
 /// Finds the register and the modifiers of source `number` of an ALU instruction.
-pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy) -> AluSource {
+pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy<'_>) -> AluSource {
     let source = body.source(inst, number);
     let mut def = body.src_def(source);
     let mut swizzle = body.swizzle(source);
@@ -216,7 +216,7 @@ pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, policy: ModifierPol
 }
 
 /// Finds the register and the saturation of an ALU instruction's result.
-pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy) -> AluDestination {
+pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy<'_>) -> AluDestination {
     let all = full_mask(body, def);
     if body.bit_size(def) != 64
         && let Some(user) = body.single_use(def).and_then(|u| body.user(u).inst())

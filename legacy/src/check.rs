@@ -112,7 +112,7 @@ pub enum Violation {
 
 /// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy and
 /// the same operands read in place. Returns all violations.
-pub fn check(shader: &Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>) -> Result<(), Vec<Violation>> {
+pub fn check(shader: &Shader, policy: ModifierPolicy<'_>, is_operand: IsOperand<'_>) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for body in shader.functions.values().filter_map(|f| f.body.as_ref()) {
         check_body(body, policy, is_operand, &mut violations);
@@ -121,7 +121,7 @@ pub fn check(shader: &Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>)
 }
 
 /// Checks one body and appends its violations.
-pub fn check_body(body: &Body, policy: ModifierPolicy, is_operand: IsOperand<'_>, violations: &mut Vec<Violation>) {
+pub fn check_body(body: &Body, policy: ModifierPolicy<'_>, is_operand: IsOperand<'_>, violations: &mut Vec<Violation>) {
     for block in body.blocks() {
         let (seen, now) = (HashMap::new(), Versions::default());
         BlockCheck { body, policy, is_operand, block, violations, seen, now }.run();
@@ -146,7 +146,7 @@ impl Versions {
 
 struct BlockCheck<'a> {
     body: &'a Body,
-    policy: ModifierPolicy,
+    policy: ModifierPolicy<'a>,
     is_operand: IsOperand<'a>,
     block: Block,
     violations: &'a mut Vec<Violation>,

@@ -110,7 +110,7 @@ fn range(body: &Body, block: Block, producer: Inst, consumer: User) -> Option<(u
 
 /// Whether writing the result of an ALU instruction component by component would overwrite operands still to be read.
 /// See the [module](self).
-pub fn reads_own_destination(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
+pub fn reads_own_destination(body: &Body, inst: Inst, policy: ModifierPolicy<'_>) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let destination = chase_alu_dest(body, def, policy);
     let Operand::Register(written) = destination.operand else { return false };

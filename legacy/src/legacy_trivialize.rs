@@ -29,7 +29,7 @@ use crate::trivialize_registers::{IsOperand, trivialize_registers};
 /// Folds the modifiers that the policy allows and makes every register access trivial. Must be the last pass: other
 /// changes invalidate its result. A store of a value that is read in place gets a mov. Returns whether anything
 /// changed.
-pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>) -> bool {
+pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy<'_>, is_operand: IsOperand<'_>) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         progress |= body.visit_insts(|body, inst| match body.alu_op(inst) {
@@ -41,7 +41,7 @@ pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy, is_operand
     progress | trivialize_registers(shader, is_operand)
 }
 
-fn fold_into_load(body: &mut Body, modifier: Inst, op: AluOp, policy: ModifierPolicy) -> bool {
+fn fold_into_load(body: &mut Body, modifier: Inst, op: AluOp, policy: ModifierPolicy<'_>) -> bool {
     let source = body.source(modifier, 0);
     let (loaded, swizzle) = (body.src_def(source), body.swizzle(source));
     let (Some(load), Some(def)) = (load_reg_for_def(body, loaded), body.inst_def(modifier)) else { return false };
@@ -68,7 +68,7 @@ fn fold_into_load(body: &mut Body, modifier: Inst, op: AluOp, policy: ModifierPo
     true
 }
 
-fn fold_into_store(body: &mut Body, saturation: Inst, policy: ModifierPolicy) -> bool {
+fn fold_into_store(body: &mut Body, saturation: Inst, policy: ModifierPolicy<'_>) -> bool {
     let Some(store) = body.inst_def(saturation).and_then(|def| store_reg_for_def(body, def)) else { return false };
     if !policy.folds_saturation(body, saturation) {
         return false;

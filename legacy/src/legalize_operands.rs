@@ -12,7 +12,7 @@
 //! accepts the result if it accepted the input.
 //!
 //! 1. An operand is the result of [`chase_alu_src`](crate::chase::chase_alu_src), without modifiers and swizzle. The
-//!    same operand read twice counts once.
+//!    same operand read twice counts once; [`OperandLimits::reads`] may count several constants once.
 //! 2. The operand that most sources read is kept first; ties go to the first in order. Operands beyond a limit, or in a
 //!    source that does not support their class, are copied by a `mov` before the instruction.
 //! 3. The sources of a commutative operation are exchanged if that saves a `mov` and all modifiers still fold.
@@ -81,42 +81,51 @@ pub struct OperandLimit {
 }
 
 /// The operand restrictions of a target.
-#[derive(Clone, Copy, Debug)]
-pub struct OperandLimits {
+#[derive(Clone, Copy)]
+pub struct OperandLimits<'a> {
     /// The limits, all of which hold.
-    pub limits: &'static [OperandLimit],
+    pub limits: &'a [OperandLimit],
     /// Whether a source can read an operand of these kinds at all.
-    pub takes: fn(&Body, Use, OperandClasses) -> bool,
+    pub takes: &'a dyn Fn(&Body, Use, OperandClasses) -> bool,
     /// The kinds of a value that is not a register load. Most targets use [`classes_of`].
-    pub classify: fn(&Body, Def) -> OperandClasses,
+    pub classify: &'a dyn Fn(&Body, Def) -> OperandClasses,
+    /// The number of reads that different operands of one limit need. Most targets read each alone ([`each_alone`]);
+    /// [`rows_of_words`] is for constants that are packed into rows.
+    pub reads: &'a dyn Fn(&Body, &[Def]) -> usize,
 }
 
-impl OperandLimits {
+impl OperandLimits<'static> {
+    /// No limits.
+    pub const NONE: OperandLimits<'static> =
+        OperandLimits { limits: &[], takes: &|_, _, _| true, classify: &classes_of, reads: &each_alone };
+
     /// Constants and uniforms in one file with one read port, one input, one relative address: D3D9 vertex shader model
     /// 2, nv30 vertex programs; etnaviv has the first limit only.
-    pub const ONE_OF_EACH: OperandLimits = OperandLimits {
+    pub const ONE_OF_EACH: OperandLimits<'static> = OperandLimits {
         limits: &[
             OperandLimit { classes: OperandClasses::CONSTANT.union(OperandClasses::UNIFORM), most: 1 },
             OperandLimit { classes: OperandClasses::INPUT, most: 1 },
             OperandLimit { classes: OperandClasses::INDEXED, most: 1 },
         ],
-        takes: |_, _, _| true,
-        classify: classes_of,
+        ..OperandLimits::NONE
     };
 
     /// One operand other than a temporary (PICA200).
-    pub const ONE_WIDE: OperandLimits = OperandLimits {
+    pub const ONE_WIDE: OperandLimits<'static> = OperandLimits {
         limits: &[OperandLimit { classes: OperandClasses::ALL, most: 1 }],
         ..OperandLimits::ONE_OF_EACH
     };
+}
 
+impl OperandLimits<'_> {
     /// Whether an ALU instruction is within all limits.
-    pub fn allow(&self, body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
+    pub fn allow(&self, body: &Body, inst: Inst, policy: ModifierPolicy<'_>) -> bool {
         let operands = Operands::of(body, inst, self, policy);
         operands.list.iter().all(|operand| self.takes_all(body, inst, operand))
             && self.limits.iter().all(|limit| {
-                let count = operands.list.iter().filter(|o| o.classes.intersects(limit.classes)).count();
-                count <= usize::from(limit.most)
+                let counted = operands.list.iter().filter(|operand| operand.classes.intersects(limit.classes));
+                let values: ArrayVec<Def, MAX_SOURCES> = counted.map(|operand| operand.value).collect();
+                (self.reads)(body, &values) <= usize::from(limit.most)
             })
     }
 
@@ -158,6 +167,38 @@ pub fn classes_of(body: &Body, def: Def) -> OperandClasses {
     if is_indexed { class.union(OperandClasses::INDEXED) } else { class }
 }
 
+/// Each operand is a read of its own.
+pub fn each_alone(_: &Body, values: &[Def]) -> usize {
+    values.len()
+}
+
+/// Constants in the code are read as rows of four words, and every constant is in one row: the number of rows, and of
+/// other values. The code must then place the constants of an instruction together.
+pub fn rows_of_words(body: &Body, values: &[Def]) -> usize {
+    let mut rows: ArrayVec<ArrayVec<u32, 4>, MAX_SOURCES> = ArrayVec::new();
+    let mut others = 0;
+    for &value in values {
+        let words: Option<ArrayVec<u32, MAX_SOURCES>> =
+            body.def_constant(value).map(|words| words.iter().map(|&word| word as u32).take(MAX_SOURCES).collect());
+        let Some(words) = words else {
+            others += 1;
+            continue;
+        };
+        let with_words = |row: &ArrayVec<u32, 4>| {
+            let mut row = row.clone();
+            words.iter().all(|word| row.contains(word) || row.try_push(*word).is_ok()).then_some(row)
+        };
+        if let Some((row, extended)) = rows.iter_mut().find_map(|row| with_words(row).map(|extended| (row, extended))) {
+            *row = extended;
+        } else if let Some(row) = with_words(&ArrayVec::new()) {
+            let _ = rows.try_push(row);
+        } else {
+            others += 1;
+        }
+    }
+    rows.len() + others
+}
+
 /// Whether a deref path has an index that is not constant.
 fn has_run_time_index(body: &Body, deref: Def) -> bool {
     let mut next = Some(deref);
@@ -175,7 +216,7 @@ fn has_run_time_index(body: &Body, deref: Def) -> bool {
 }
 
 /// Legalises all instructions, see the [module](self). Returns whether anything changed.
-pub fn legalize_operands(shader: &mut Shader, limits: &OperandLimits, policy: ModifierPolicy) -> bool {
+pub fn legalize_operands(shader: &mut Shader, limits: &OperandLimits<'_>, policy: ModifierPolicy<'_>) -> bool {
     let mut movs = 0;
     for body in shader.bodies_mut() {
         for block in body.blocks_vec() {
@@ -217,7 +258,7 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(body: &Body, inst: Inst, limits: &OperandLimits, policy: ModifierPolicy) -> Operands {
+    fn of(body: &Body, inst: Inst, limits: &OperandLimits<'_>, policy: ModifierPolicy<'_>) -> Operands {
         let mut list: ArrayVec<Operand, MAX_SOURCES> = ArrayVec::new();
         for number in 0..body.num_sources(inst).min(MAX_SOURCES) {
             let (value, _) = behind_modifiers(body, inst, number, policy);
@@ -238,22 +279,25 @@ impl Operands {
     }
 
     /// The operands that must go through a `mov`.
-    fn excess(&self, body: &Body, inst: Inst, limits: &OperandLimits) -> ArrayVec<usize, MAX_SOURCES> {
+    fn excess(&self, body: &Body, inst: Inst, limits: &OperandLimits<'_>) -> ArrayVec<usize, MAX_SOURCES> {
         let mut order: ArrayVec<usize, MAX_SOURCES> = (0..self.list.len()).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(self.list[i].readers.count_ones()));
-        let mut counts: ArrayVec<u8, MAX_SOURCES> = ArrayVec::new();
-        counts.extend(limits.limits.iter().take(MAX_SOURCES).map(|_| 0));
+        let mut kept: Vec<ArrayVec<Def, MAX_SOURCES>> = vec![ArrayVec::new(); limits.limits.len()];
         let mut excess = ArrayVec::new();
         for i in order {
             let operand = &self.list[i];
             let counted = |limit: &OperandLimit| operand.classes.intersects(limit.classes);
-            let fits = limits.limits.iter().zip(&counts).all(|(limit, &count)| !counted(limit) || count < limit.most);
+            let fits = limits.limits.iter().zip(&kept).all(|(limit, kept)| {
+                let mut values = kept.clone();
+                values.push(operand.value);
+                !counted(limit) || (limits.reads)(body, &values) <= usize::from(limit.most)
+            });
             if !fits || !limits.takes_all(body, inst, operand) {
                 excess.push(i);
                 continue;
             }
-            for (limit, count) in limits.limits.iter().zip(&mut counts) {
-                *count += u8::from(counted(limit));
+            for (_, kept) in limits.limits.iter().zip(&mut kept).filter(|(limit, _)| counted(limit)) {
+                kept.push(operand.value);
             }
         }
         excess
@@ -261,7 +305,7 @@ impl Operands {
 }
 
 /// The value below the modifiers that a source looks through, and these modifiers, the outermost first.
-fn behind_modifiers(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy) -> (Def, ArrayVec<Inst, 2>) {
+fn behind_modifiers(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy<'_>) -> (Def, ArrayVec<Inst, 2>) {
     let mut value = body.src(inst, number);
     let mut modifiers = ArrayVec::new();
     for op in [AluOp::Fneg, AluOp::Fabs] {
@@ -279,8 +323,8 @@ fn legalize_alu(
     body: &mut Body,
     inst: Inst,
     op: AluOp,
-    limits: &OperandLimits,
-    policy: ModifierPolicy,
+    limits: &OperandLimits<'_>,
+    policy: ModifierPolicy<'_>,
     moved: &mut HashMap<Def, Def>,
 ) -> usize {
     let operands = Operands::of(body, inst, limits, policy);
@@ -334,7 +378,7 @@ fn copy_of(body: &mut Body, inst: Inst, value: Def, moved: &mut HashMap<Def, Def
 }
 
 /// Replaces the operand of a source by a copy, through the same modifiers as before.
-fn read_copy(body: &mut Body, inst: Inst, number: usize, copy: Def, policy: ModifierPolicy) {
+fn read_copy(body: &mut Body, inst: Inst, number: usize, copy: Def, policy: ModifierPolicy<'_>) {
     let (_, modifiers) = behind_modifiers(body, inst, number, policy);
     let mut value = copy;
     for &modifier in modifiers.iter().rev() {
@@ -355,7 +399,7 @@ fn read_copy(body: &mut Body, inst: Inst, number: usize, copy: Def, policy: Modi
 }
 
 /// Legalises a non-ALU instruction. Returns the number of changes.
-fn legalize_plain(body: &mut Body, inst: Inst, limits: &OperandLimits, moved: &mut HashMap<Def, Def>) -> usize {
+fn legalize_plain(body: &mut Body, inst: Inst, limits: &OperandLimits<'_>, moved: &mut HashMap<Def, Def>) -> usize {
     let mut changes = 0;
     for source in body.sources(inst) {
         let value = body.src_def(source);

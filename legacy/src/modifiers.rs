@@ -20,15 +20,14 @@
 //! use tgsi_ir::alu::AluOp;
 //! use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
 //!
-//! // Transcendental functions support no absolute value.
-//! const POLICY: ModifierPolicy = ModifierPolicy {
-//!     source: |op, _| match op {
-//!         AluOp::Frcp | AluOp::Frsq => SourceModifiers::NEGATE,
-//!         _ => SourceModifiers::ALL,
-//!     },
-//!     ..ModifierPolicy::ALL
+//! let is_first_generation = true;
+//! // Transcendental functions of the first generation support no absolute value.
+//! let source = |op, _| match op {
+//!     AluOp::Frcp | AluOp::Frsq if is_first_generation => SourceModifiers::NEGATE,
+//!     _ => SourceModifiers::ALL,
 //! };
-//! assert!(!POLICY.source_of(AluOp::Frcp, 0).absolute);
+//! let policy = ModifierPolicy { source: &source, ..ModifierPolicy::ALL };
+//! assert!(!policy.source_of(AluOp::Frcp, 0).absolute);
 //! ```
 
 use tgsi_ir::alu::AluOp;
@@ -68,32 +67,37 @@ impl SourceModifiers {
 }
 
 /// The modifiers that a target has, for each operation and operand. See the [module](self).
-#[derive(Clone, Copy, Debug)]
-pub struct ModifierPolicy {
+#[derive(Clone, Copy)]
+pub struct ModifierPolicy<'a> {
     /// The modifiers of an operand, given the operation and the number of the source. Called for operands of float type
     /// only.
-    pub source: fn(AluOp, usize) -> SourceModifiers,
+    pub source: &'a dyn Fn(AluOp, usize) -> SourceModifiers,
     /// Whether the result of an operation can be clamped to \[0, 1\].
-    pub saturate: fn(AluOp) -> bool,
+    pub saturate: &'a dyn Fn(AluOp) -> bool,
 }
 
-impl ModifierPolicy {
+impl ModifierPolicy<'static> {
     /// All modifiers: TGSI, D3D9 shader model 3, etnaviv, a2xx, the fragment processors of lima and r300, nv40.
-    pub const ALL: ModifierPolicy = ModifierPolicy { source: |_, _| SourceModifiers::ALL, saturate: |_| true };
+    pub const ALL: ModifierPolicy<'static> =
+        ModifierPolicy { source: &|_, _| SourceModifiers::ALL, saturate: &|_| true };
 
     /// Negation and saturation, no absolute value: ARB fragment programs, i915.
-    pub const NO_ABSOLUTE: ModifierPolicy =
-        ModifierPolicy { source: |_, _| SourceModifiers::NEGATE, ..ModifierPolicy::ALL };
+    pub const NO_ABSOLUTE: ModifierPolicy<'static> =
+        ModifierPolicy { source: &|_, _| SourceModifiers::NEGATE, ..ModifierPolicy::ALL };
 
     /// Negation and absolute value, no saturation: vertex processors that lack it.
-    pub const NO_SATURATE: ModifierPolicy = ModifierPolicy { saturate: |_| false, ..ModifierPolicy::ALL };
+    pub const NO_SATURATE: ModifierPolicy<'static> = ModifierPolicy { saturate: &|_| false, ..ModifierPolicy::ALL };
 
     /// Negation only: ARB vertex programs, vertex shader model 2, PICA200.
-    pub const NEGATE_ONLY: ModifierPolicy = ModifierPolicy { saturate: |_| false, ..ModifierPolicy::NO_ABSOLUTE };
+    pub const NEGATE_ONLY: ModifierPolicy<'static> =
+        ModifierPolicy { saturate: &|_| false, ..ModifierPolicy::NO_ABSOLUTE };
 
     /// No modifiers: `fneg`, `fabs` and `fsat` stay instructions. For Midgard and Intel, where later passes fold them.
-    pub const NONE: ModifierPolicy = ModifierPolicy { source: |_, _| SourceModifiers::NONE, saturate: |_| false };
+    pub const NONE: ModifierPolicy<'static> =
+        ModifierPolicy { source: &|_, _| SourceModifiers::NONE, saturate: &|_| false };
+}
 
+impl ModifierPolicy<'_> {
     /// Returns the modifiers of an operand.
     pub fn source_of(&self, op: AluOp, number: usize) -> SourceModifiers {
         (self.source)(op, number)
@@ -165,9 +169,9 @@ fn has_few_readers(body: &Body, kind: AluOp, def: Def) -> bool {
     })
 }
 
-impl Default for ModifierPolicy {
+impl Default for ModifierPolicy<'_> {
     /// [`ModifierPolicy::ALL`].
-    fn default() -> ModifierPolicy {
+    fn default() -> Self {
         ModifierPolicy::ALL
     }
 }

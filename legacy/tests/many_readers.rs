@@ -17,12 +17,12 @@ thread_local! {
 }
 
 /// Counts its calls.
-const POLICY: ModifierPolicy = ModifierPolicy {
-    source: |_, _| {
+const POLICY: ModifierPolicy<'static> = ModifierPolicy {
+    source: &|_, _| {
         QUESTIONS.set(QUESTIONS.get() + 1);
         SourceModifiers::ALL
     },
-    saturate: |_| true,
+    saturate: &|_| true,
 };
 
 /// Trivialises a chain of sums, each of which reads one of the given values, and chases every operand. Returns how many

@@ -8,7 +8,7 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pipeline::into_ssa;
 use tgsi_ir::passes::{opt_comparison_pre, opt_rematerialize_compares};
 use tgsi_ir::validate::validate;
-use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Swizzle};
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Swizzle, Use, User};
 use tgsi_registers::assign_registers::{Assignment, assign_registers};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
@@ -16,7 +16,7 @@ use tgsi_registers::check::check;
 use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_registers::flatten_control_flow::{FlattenError, FlattenOptions};
 use tgsi_registers::later_reads::{LaterReads, reads_own_destination};
-use tgsi_registers::legalize_operands::{OperandClasses, OperandLimit, OperandLimits, classes_of};
+use tgsi_registers::legalize_operands::{OperandClasses, OperandLimit, OperandLimits, rows_of_words};
 use tgsi_registers::modifiers::ModifierPolicy;
 use tgsi_registers::{
     NO_OPERANDS, convert_from_ssa, flatten_control_flow, legacy_trivialize, legalize_operands, lower_locals_to_regs,
@@ -24,7 +24,7 @@ use tgsi_registers::{
 };
 
 /// Lowers SSA to trivial registers.
-fn into_registers(shader: &mut Shader, policy: ModifierPolicy) {
+fn into_registers(shader: &mut Shader, policy: ModifierPolicy<'_>) {
     convert_from_ssa(shader, ConvertFromSsaOptions::default());
     lower_locals_to_regs(shader, 32);
     lower_vec_to_regs(shader, None);
@@ -73,12 +73,14 @@ fn flattened_programs_mean_the_same() {
 
 #[test]
 fn operands_are_within_the_limits() {
-    const SECOND: OperandLimits = OperandLimits {
+    const SECOND: OperandLimits<'static> = OperandLimits {
         limits: &[OperandLimit { classes: OperandClasses::CONSTANT, most: 1 }],
-        takes: |body, source, classes| !classes.intersects(OperandClasses::CONSTANT) || body.source_number(source) == 1,
-        classify: classes_of,
+        takes: &|body, source, classes| {
+            !classes.intersects(OperandClasses::CONSTANT) || body.source_number(source) == 1
+        },
+        ..OperandLimits::NONE
     };
-    const NONE: OperandLimits = OperandLimits {
+    const NONE: OperandLimits<'static> = OperandLimits {
         limits: &[OperandLimit { classes: OperandClasses::ALL, most: 0 }],
         ..OperandLimits::ONE_OF_EACH
     };
@@ -245,27 +247,27 @@ fn comparisons_may_be_computed_elsewhere() {
 }
 
 /// Walks a random path through the program; each operand must be where it was put.
-fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &mut Random) {
+fn walk(body: &Body, assignment: &Assignment, is_folded: &dyn Fn(&Body, Inst) -> bool, random: &mut Random) {
     let mut locations: Vec<Option<Def>> = vec![None; assignment.peak as usize];
     let mut block = body.start_block();
     for _ in 0..200 {
         for inst in body.insts(block) {
-            if chase::is_register_access(body, inst) || chase::is_folded(body, inst, policy) {
+            if chase::is_register_access(body, inst) || is_folded(body, inst) {
                 continue;
             }
-            let is_alu = body.alu_op(inst).is_some();
-            for number in 0..body.num_sources(inst) {
-                let operand = match is_alu {
-                    true => chase::chase_alu_src(body, inst, number, policy).operand,
-                    false => chase::chase_src(body, body.source(inst, number)),
-                };
-                check_location(body, assignment, &locations, operand);
+            for source in body.sources(inst) {
+                check_location(body, assignment, &locations, operand_of(body, source, is_folded));
             }
-            let Some(def) = body.inst_def(inst) else { continue };
-            let operand = match is_alu {
-                true => chase::chase_alu_dest(body, def, policy).operand,
-                false => chase::chase_dest(body, def),
-            };
+            let Some(mut def) = body.inst_def(inst) else { continue };
+            let user = body.single_use(def).and_then(|source| body.user(source).inst());
+            if let Some(saturation) = user
+                && body.alu_op(saturation) == Some(AluOp::Fsat)
+                && is_folded(body, saturation)
+            {
+                def = body.inst_def(saturation).unwrap();
+            }
+            let store = chase::store_reg_for_def(body, def).and_then(|store| chase::accessed_register(body, store));
+            let operand = store.map_or(Operand::Ssa(def), Operand::Register);
             let written = match operand {
                 Operand::Ssa(def) => def,
                 Operand::Register(register) => register.handle,
@@ -283,6 +285,16 @@ fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &m
         }
         block = next[random.below(next.len() as u64) as usize];
     }
+}
+
+/// The operand of a source, behind folded modifiers.
+fn operand_of(body: &Body, source: Use, is_folded: &dyn Fn(&Body, Inst) -> bool) -> Operand {
+    let mut def = body.src_def(source);
+    while is_folded(body, body.def_inst(def)) && body.alu_op(body.def_inst(def)) != Some(AluOp::Fsat) {
+        def = body.src(body.def_inst(def), 0);
+    }
+    let load = chase::load_reg_for_def(body, def).and_then(|load| chase::accessed_register(body, load));
+    load.map_or(Operand::Ssa(def), Operand::Register)
 }
 
 fn check_location(body: &Body, assignment: &Assignment, locations: &[Option<Def>], operand: Operand) {
@@ -318,20 +330,74 @@ fn locations_are_not_shared() {
         into_ssa(&mut shader);
         into_registers(&mut shader, policy);
         let body = shader.main();
+        let is_folded = |body: &Body, inst: Inst| chase::is_folded(body, inst, policy);
         let needs_location = |body: &Body, def: Def| !matches!(body.inst(body.def_inst(def)), InstData::Deref { .. });
-        let assignment = assign_registers(body, policy, u32::MAX, &needs_location).unwrap();
+        let assignment = assign_registers(body, &is_folded, u32::MAX, &needs_location).unwrap();
         values += body.blocks().flat_map(|b| body.insts(b)).filter(|&i| body.alu_op(i).is_some()).count();
         peaks += assignment.peak as usize;
         let mut random = Random(tgsi_environment::Random::new(seed));
         for _ in 0..20 {
-            walk(body, &assignment, policy, &mut random);
+            walk(body, &assignment, &is_folded, &mut random);
         }
         let peak = assignment.peak;
-        assert!(assign_registers(body, policy, peak, &needs_location).is_ok());
+        assert!(assign_registers(body, &is_folded, peak, &needs_location).is_ok());
         if peak > 0 {
-            let error = assign_registers(body, policy, peak - 1, &needs_location).unwrap_err();
+            let error = assign_registers(body, &is_folded, peak - 1, &needs_location).unwrap_err();
             assert_eq!((error.peak, error.limit), (peak, peak - 1));
         }
     }
     assert!(peaks * 2 < values, "{peaks} locations for {values} values");
+}
+
+/// A backend that folds modifiers itself, also those of registers.
+#[test]
+fn locations_hold_behind_own_modifiers() {
+    let (mut folded, mut of_registers) = (0, 0);
+    for seed in 0..500 {
+        let mut shader = program(seed);
+        into_ssa(&mut shader);
+        into_registers(&mut shader, ModifierPolicy::NONE);
+        let body = shader.main();
+        let later = LaterReads::of(body);
+        let is_folded = |body: &Body, inst: Inst| {
+            let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+            let is_nested = matches!(body.alu_op(body.def_inst(body.src(inst, 0))), Some(AluOp::Fneg | AluOp::Fabs));
+            let may_move = |user: User| {
+                let is_sum = user.inst().and_then(|user| body.alu_op(user)).is_some_and(|op| op != AluOp::Mov);
+                is_sum && later.may_read_later(body, inst, user)
+            };
+            matches!(op, AluOp::Fneg | AluOp::Fabs)
+                && !is_nested
+                && chase::store_reg_for_def(body, def).is_none()
+                && body.uses_of(def).all(|source| may_move(body.user(source)))
+        };
+        for inst in body.blocks().flat_map(|block| body.insts(block)).filter(|&inst| is_folded(body, inst)) {
+            folded += 1;
+            of_registers += usize::from(chase::load_reg_for_def(body, body.src(inst, 0)).is_some());
+        }
+        let needs_location = |body: &Body, def: Def| !matches!(body.inst(body.def_inst(def)), InstData::Deref { .. });
+        let assignment = assign_registers(body, &is_folded, u32::MAX, &needs_location).unwrap();
+        let mut random = Random(tgsi_environment::Random::new(seed));
+        for _ in 0..20 {
+            walk(body, &assignment, &is_folded, &mut random);
+        }
+    }
+    assert!(folded > 500 && of_registers > 50, "{folded} {of_registers}");
+}
+
+/// Constants whose words fit one row are one read.
+#[test]
+fn constants_share_rows() {
+    const ROWS: OperandLimits<'static> = OperandLimits { reads: &rows_of_words, ..OperandLimits::ONE_OF_EACH };
+    let mut shader = Shader::new(tgsi_ir::shader::ShaderStage::Vertex);
+    let body = shader.main_mut();
+    let mut b = Builder::at_end(body);
+    let constants = [&[1.0, 2.0, 3.0][..], &[2.0, 3.0, 4.0], &[5.0, 1.0, 2.0]]
+        .map(|words| b.constant(32, &words.iter().map(|word: &f32| word.to_bits().into()).collect::<Vec<_>>()));
+    let fits = b.alu(AluOp::Fadd, &[constants[0], constants[1]]);
+    let exceeds = b.alu(AluOp::Fadd, &[constants[1], constants[2]]);
+    let insts = [fits, exceeds].map(|def| body.def_inst(def));
+    let allowed = |limits: OperandLimits<'_>| insts.map(|inst| limits.allow(shader.main(), inst, ModifierPolicy::ALL));
+    assert_eq!(allowed(ROWS), [true, false]);
+    assert_eq!(allowed(OperandLimits::ONE_OF_EACH), [false, false]);
 }

@@ -95,7 +95,7 @@ pub struct Vec4Target<'a> {
     /// Operands of lookups can be swizzled.
     pub has_swizzled_lookups: bool,
     /// The modifiers of operands and results.
-    pub modifiers: ModifierPolicy,
+    pub modifiers: ModifierPolicy<'a>,
     /// The values that instructions read in place, such as uniforms and inputs.
     pub is_operand: IsOperand<'a>,
     /// An instruction can read only one constant or immediate; others are copied.

@@ -275,13 +275,13 @@ pub fn assert_same(expected: &Outputs, found: &Outputs, seed: u64, stage: &str) 
 }
 
 /// Cycles through the policies, including one that allows some modifiers on some operands.
-pub fn policy(seed: u64) -> ModifierPolicy {
-    const SOME: ModifierPolicy = ModifierPolicy {
-        source: |op, number| SourceModifiers {
+pub fn policy(seed: u64) -> ModifierPolicy<'static> {
+    const SOME: ModifierPolicy<'static> = ModifierPolicy {
+        source: &|op, number| SourceModifiers {
             negate: op != AluOp::Fmax && !(op as usize + number).is_multiple_of(3),
             absolute: number == 1 || op == AluOp::Fneg,
         },
-        saturate: |op| op != AluOp::Fadd,
+        saturate: &|op| op != AluOp::Fadd,
     };
     [ModifierPolicy::ALL, ModifierPolicy::NO_ABSOLUTE, SOME, ModifierPolicy::NONE, SOME][(seed % 5) as usize]
 }

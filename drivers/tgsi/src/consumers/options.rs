@@ -225,7 +225,7 @@ tgsi_compiler::driver_options! {
 
 impl TgsiOptions {
     /// The modifiers of operands and destinations.
-    pub fn modifiers(&self) -> ModifierPolicy {
+    pub fn modifiers(&self) -> ModifierPolicy<'static> {
         if self.fuse_fabs { ModifierPolicy::ALL } else { ModifierPolicy::NO_ABSOLUTE }
     }
 
