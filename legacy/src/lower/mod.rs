@@ -13,7 +13,7 @@
 //! | 6 | comparisons and selections to the form of `CMP` | there are only floats now |
 //! | 7 | copies, constants, common values, indices | the steps before leave such work; an index is a float now |
 //! | 8 | operands: splits and shares vectors, forms dot products | last of the passes on values: the passes of step 7 would undo it |
-//! | 9 | phis, vectors, arrays to registers; dead code; [`legacy_trivialize`] | modifiers fold into accesses that exist |
+//! | 9 | phis, vectors, arrays to registers; dead code; [`legacy_trivialize()`] | modifiers fold into accesses that exist |
 //!
 //! Steps 1 to 4 are [`lower_structure`], steps 7 to 9 [`lower_to_registers`]: a target with integers runs its own
 //! passes between them.

@@ -7,8 +7,6 @@
 //! Rows share equal words, by bits. Best fit among rows with a common word, then among the newest rows with free words:
 //! bounded work for each operand.
 
-use std::ops::Range;
-
 use arrayvec::ArrayVec;
 use rustc_hash::FxHashMap;
 
@@ -24,8 +22,8 @@ pub struct ConstantPool {
     rows: Vec<ArrayVec<u32, 4>>,
     /// The rows that contain a word, the newest last.
     by_word: FxHashMap<u32, Vec<u32>>,
-    /// Rows with free words, the newest last.
-    open: Vec<u32>,
+    /// The newest rows with free words, the newest last.
+    open: ArrayVec<u32, MAX_CANDIDATES>,
 }
 
 impl ConstantPool {
@@ -65,11 +63,6 @@ impl ConstantPool {
         self.rows.iter().map(|row| std::array::from_fn(|c| row.get(c).copied().unwrap_or(0)))
     }
 
-    /// The numbers of the rows.
-    pub fn numbers(&self) -> Range<u32> {
-        0..self.rows.len() as u32
-    }
-
     /// The row that all words are added to.
     fn row_for(&mut self, words: &[u32]) -> Option<u32> {
         let mut different: ArrayVec<u32, 4> = ArrayVec::new();
@@ -90,6 +83,9 @@ impl ConstantPool {
         let row = best.map_or(self.rows.len() as u32, |(_, row)| row);
         if best.is_none() {
             self.rows.push(ArrayVec::new());
+            if self.open.is_full() {
+                self.open.remove(0);
+            }
             self.open.push(row);
         }
         for word in different {
@@ -100,7 +96,7 @@ impl ConstantPool {
             }
         }
         if self.rows[row as usize].is_full() {
-            self.open.retain(|&other| other != row);
+            self.open.retain(|other| *other != row);
         }
         Some(row)
     }
@@ -120,7 +116,6 @@ mod tests {
         assert_eq!(pool.place(&[7]).map(|(row, c)| (row, c.to_vec())), Some((0, vec![3])));
         assert_eq!(pool.place(&[1, 2, 3, 4, 5]), None);
         assert_eq!(pool.rows().collect::<Vec<_>>(), [[1, 2, 6, 7], [3, 4, 5, 0]]);
-        assert_eq!(pool.numbers(), 0..2);
     }
 
     /// Two operands of one instruction read the same row, though one of them alone would fit another.
