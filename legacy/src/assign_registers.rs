@@ -72,7 +72,7 @@ struct Interval {
 }
 
 /// Assigns locations, see the [module](self). `needs_location` selects the values kept in registers. `is_folded` selects
-/// the modifiers without code of their own: [`chase::is_folded`](crate::chase::is_folded) with the target's policy, or
+/// the modifiers that need no code: [`chase::is_folded`](crate::chase::is_folded) with the target's policy, or
 /// the decision of a backend that folds modifiers itself, which may read a register later than the modifier only if
 /// [`LaterReads`](crate::later_reads::LaterReads) allows it.
 ///

@@ -167,7 +167,7 @@ pub fn classes_of(body: &Body, def: Def) -> OperandClasses {
     if is_indexed { class.union(OperandClasses::INDEXED) } else { class }
 }
 
-/// Each operand is a read of its own.
+/// Each operand needs a separate read.
 pub fn each_alone(_: &Body, values: &[Def]) -> usize {
     values.len()
 }

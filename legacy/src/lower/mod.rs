@@ -5,9 +5,9 @@
 //!
 //! | | step | reason for its place |
 //! |---|---|---|
-//! | 1 | inlines remaining functions, unrolls loops where there are no branches | constant indices must be constant before step 2 turns the others into conditions |
-//! | 2 | accesses through run-time indices to files without any; inputs and outputs to slots; variables to values | everything below works on values |
-//! | 3 | flattens branches where there are none | needs values, and booleans of one bit: on 32-bit conditions it makes `b32csel` |
+//! | 1 | inlines remaining functions, unrolls loops for machines without branches | constant indices must be constant before step 2 turns the others into conditions |
+//! | 2 | accesses through run-time indices, to files that have none; inputs and outputs to slots; variables to values | everything below works on values |
+//! | 3 | flattens branches, for machines without | needs values, and booleans of one bit: on 32-bit conditions it makes `b32csel` |
 //! | 4 | sine and cosine; inverted conditions; differences and selections | need booleans of one bit |
 //! | 5 | integers, then the integers of the interface, then booleans to floats | the interface is found by the conversions that the first leaves; comparisons of integers are booleans |
 //! | 6 | comparisons and selections to the form of `CMP` | there are only floats now |
@@ -75,7 +75,7 @@ pub struct Vec4Target<'a> {
     /// The options of the optimiser for the stage. [`no_indirect`](CompilerOptions::no_indirect) lists the files
     /// without run-time indices.
     pub compiler: CompilerOptions,
-    /// Whether shaders are optimised. Otherwise only what is needed is lowered.
+    /// Whether passes that are not necessary run.
     pub optimize: bool,
     /// Floats are rounded as in the source.
     pub keep_rounding: bool,
@@ -90,7 +90,7 @@ pub struct Vec4Target<'a> {
     pub has_cmp: bool,
     /// Comparisons with the result 1.0 or 0.0 exist. Otherwise a comparison is a selection by a difference.
     pub has_comparisons: bool,
-    /// Run-time indices can be truncated or rounded down, by instructions of their own or by selections.
+    /// Run-time indices can be truncated or rounded down, by separate instructions or by selections.
     pub has_truncation: bool,
     /// Operands of lookups can be swizzled.
     pub has_swizzled_lookups: bool,
@@ -157,7 +157,7 @@ impl Vec4Target<'_> {
     }
 }
 
-/// What a machine with floats only, or without branches, cannot do.
+/// A property of a shader that a machine with floats only, or without branches, cannot execute.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum LowerError {
     /// Floats cannot compute an operation.
