@@ -104,7 +104,19 @@ fn can_coalesce(body: &Body, vec: Inst, value: Def, mask: u32, filter: Option<Co
 
 /// Operations that compute one value for every component of the result.
 fn is_replicated(op: AluOp) -> bool {
-    matches!(op, AluOp::Fdot2Replicated | AluOp::Fdot3Replicated | AluOp::Fdot4Replicated | AluOp::FdphReplicated)
+    matches!(
+        op,
+        AluOp::Fdot2Replicated
+            | AluOp::Fdot3Replicated
+            | AluOp::Fdot4Replicated
+            | AluOp::FdphReplicated
+            | AluOp::Fdot2MadReplicated
+            | AluOp::Fdot3MadReplicated
+            | AluOp::Fdot4MadReplicated
+            | AluOp::Fdot2MadzReplicated
+            | AluOp::Fdot3MadzReplicated
+            | AluOp::Fdot4MadzReplicated
+    )
 }
 
 /// Widens the producer of a value to the size of the vector, so that component i of the vector is computed in component

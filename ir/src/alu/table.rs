@@ -675,6 +675,24 @@ macro_rules! alu_opcodes {
                 "sum of p_i = fmulz(a[i], b[i]), i < 4; association p0 + p1 + p2 + p3, left to right, lowest index \
                  first"
                 => whole |a, b; m| m.dot(a, b, |a, b| m.multiply_or_zero(a, b));
+            Fdot2MadReplicated "fdot2_mad_replicated": FLOAT32 = [FLOAT32[2], FLOAT32[2]], FIXED, [COMMUTATIVE01],
+                "fdot2_mad(a, b) written to every result component"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply(a, b));
+            Fdot3MadReplicated "fdot3_mad_replicated": FLOAT32 = [FLOAT32[3], FLOAT32[3]], FIXED, [COMMUTATIVE01],
+                "fdot3_mad(a, b) written to every result component"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply(a, b));
+            Fdot4MadReplicated "fdot4_mad_replicated": FLOAT32 = [FLOAT32[4], FLOAT32[4]], FIXED, [COMMUTATIVE01],
+                "fdot4_mad(a, b) written to every result component"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply(a, b));
+            Fdot2MadzReplicated "fdot2_madz_replicated": FLOAT32 = [FLOAT32[2], FLOAT32[2]], FIXED, [COMMUTATIVE01],
+                "fdot2_madz(a, b) written to every result component"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply_or_zero(a, b));
+            Fdot3MadzReplicated "fdot3_madz_replicated": FLOAT32 = [FLOAT32[3], FLOAT32[3]], FIXED, [COMMUTATIVE01],
+                "fdot3_madz(a, b) written to every result component"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply_or_zero(a, b));
+            Fdot4MadzReplicated "fdot4_madz_replicated": FLOAT32 = [FLOAT32[4], FLOAT32[4]], FIXED, [COMMUTATIVE01],
+                "fdot4_madz(a, b) written to every result component"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply_or_zero(a, b));
         }
     } };
 

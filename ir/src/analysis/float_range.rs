@@ -330,7 +330,18 @@ impl FloatRanges {
                 let product = a.times(b, same);
                 product.plus(product).or(product)
             }
-            A::Fdot2Mad | A::Fdot3Mad | A::Fdot4Mad | A::Fdot2Madz | A::Fdot3Madz | A::Fdot4Madz => {
+            A::Fdot2Mad
+            | A::Fdot3Mad
+            | A::Fdot4Mad
+            | A::Fdot2Madz
+            | A::Fdot3Madz
+            | A::Fdot4Madz
+            | A::Fdot2MadReplicated
+            | A::Fdot3MadReplicated
+            | A::Fdot4MadReplicated
+            | A::Fdot2MadzReplicated
+            | A::Fdot3MadzReplicated
+            | A::Fdot4MadzReplicated => {
                 let same = same_operands(body, def, body.alu_src_components(inst, 0));
                 let (a, b) = (operand(0), operand(1));
                 let product = a.times(b, same).or(R::ZERO);

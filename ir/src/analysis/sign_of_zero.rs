@@ -111,11 +111,25 @@ fn alu_effect(body: &Body, user: Inst, op: AluOp, source: Use, components: Compo
         AluOp::Fcsel | AluOp::FcselGt | AluOp::FcselGe => number == 0,
         AluOp::Fpow => number == 1,
         // With these multiplications, the product of zero and anything is +0.
-        AluOp::Fmulz | AluOp::Fdot2Madz | AluOp::Fdot3Madz | AluOp::Fdot4Madz => true,
+        AluOp::Fmulz
+        | AluOp::Fdot2Madz
+        | AluOp::Fdot3Madz
+        | AluOp::Fdot4Madz
+        | AluOp::Fdot2MadzReplicated
+        | AluOp::Fdot3MadzReplicated
+        | AluOp::Fdot4MadzReplicated => true,
         AluOp::Ffmaz | AluOp::Fmadz if number < 2 => true,
         // A square.
         AluOp::Fmul => same(0, 1),
-        AluOp::Fdot2 | AluOp::Fdot3 | AluOp::Fdot4 | AluOp::Fdot2Mad | AluOp::Fdot3Mad | AluOp::Fdot4Mad => same(0, 1),
+        AluOp::Fdot2
+        | AluOp::Fdot3
+        | AluOp::Fdot4
+        | AluOp::Fdot2Mad
+        | AluOp::Fdot3Mad
+        | AluOp::Fdot4Mad
+        | AluOp::Fdot2MadReplicated
+        | AluOp::Fdot3MadReplicated
+        | AluOp::Fdot4MadReplicated => same(0, 1),
         AluOp::Fadd => absorbs(body, user, 1 - number.min(1), ZeroAbsorption::Sum),
         AluOp::Fsub if number == 1 => absorbs(body, user, 0, ZeroAbsorption::Sum),
         AluOp::Fsub => absorbs(body, user, 1, ZeroAbsorption::Difference),

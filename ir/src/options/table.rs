@@ -40,14 +40,14 @@ macro_rules! compiler_switches {
             lower_ldexp = true, rules, [Ldexp], near(1), "No `ldexp`.";
             lower_flrp = true, rules, [Flrp], near(2), "No linear interpolation.";
             lower_ffma = false, rules, [Ffma Ffmaz], near(2), "No fused multiply-add (`ffma`, `ffmaz`): product and sum, each rounded.";
-            lower_fmulz = false, rules, [Fmulz Ffmaz Fmadz FlrpMadz Fdot2Madz Fdot3Madz Fdot4Madz], EXACT, "No `fmulz`, `fmadz`, `ffmaz`, `flrp_madz` and the corresponding dot products, in which 0 times anything is 0: product and selection.";
+            lower_fmulz = false, rules, [Fmulz Ffmaz Fmadz FlrpMadz Fdot2Madz Fdot3Madz Fdot4Madz Fdot2MadzReplicated Fdot3MadzReplicated Fdot4MadzReplicated], EXACT, "No `fmulz`, `fmadz`, `ffmaz`, `flrp_madz` and the corresponding dot products, in which 0 times anything is 0: product and selection.";
             fuse_ffma = false, hint, [], EXACT, "Product and sum may become a fused multiply-add.";
             fuse_mad = false, hint, [], EXACT, "Product and sum become one instruction that rounds twice.";
             lower_flrp_mad = true, rules, [FlrpMad FlrpMadz], EXACT, "No `flrp_mad`, `flrp_madz`.";
-            lower_fdot_mad = true, rules, [Fdot2Mad Fdot3Mad Fdot4Mad Fdot2Madz Fdot3Madz Fdot4Madz], EXACT, "No dot products that start the sum with the first component.";
+            lower_fdot_mad = true, rules, [Fdot2Mad Fdot3Mad Fdot4Mad Fdot2Madz Fdot3Madz Fdot4Madz Fdot2MadReplicated Fdot3MadReplicated Fdot4MadReplicated Fdot2MadzReplicated Fdot3MadzReplicated Fdot4MadzReplicated], EXACT, "No dot products that start the sum with the first component.";
             lower_fdot = false, rules, [Fdot2 Fdot3 Fdot4 Fdot5 Fdot8 Fdot16 Fdot2Replicated Fdot3Replicated Fdot4Replicated Fdot5Replicated Fdot8Replicated Fdot16Replicated], near(16), "No dot products.";
             lower_fdph = true, rules, [Fdph FdphReplicated], near(4), "No homogeneous dot product.";
-            fdot_replicates = false, rules, [Fdot2 Fdot3 Fdot4 Fdph], near(4), "Dot products replicate the result to every component: `fdot2_replicated` to `fdot4_replicated`, `fdph_replicated`.";
+            fdot_replicates = false, rules, [Fdot2 Fdot3 Fdot4 Fdph Fdot2Mad Fdot3Mad Fdot4Mad Fdot2Madz Fdot3Madz Fdot4Madz], near(4), "Dot products replicate the result to every component: `fdot2_replicated` to `fdot4_replicated`, `fdph_replicated`, `fdot2_mad_replicated` to `fdot4_madz_replicated`.";
             lower_vector_cmp = false, rules, [BallFequal2 BanyFnequal2 BallIequal2 BanyInequal2 FallEqual2 FanyNequal2 BallFequal3 BanyFnequal3 BallIequal3 BanyInequal3 FallEqual3 FanyNequal3 BallFequal4 BanyFnequal4 BallIequal4 BanyInequal4 FallEqual4 FanyNequal4 BallFequal5 BanyFnequal5 BallIequal5 BanyInequal5 FallEqual5 FanyNequal5 BallFequal8 BanyFnequal8 BallIequal8 BanyInequal8 FallEqual8 FanyNequal8 BallFequal16 BanyFnequal16 BallIequal16 BanyInequal16 FallEqual16 FanyNequal16], EXACT, "No comparisons over all components of a vector with a result of 1 bit, or of 0.0 and 1.0.";
             lower_hadd = true, rules, [Ihadd Uhadd Irhadd Urhadd], EXACT, "No averages of integers.";
             lower_uadd_carry = false, rules, [UaddCarry], EXACT, "No carry of an unsigned sum.";

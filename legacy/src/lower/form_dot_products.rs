@@ -23,8 +23,8 @@ type Component = (Def, u8);
 /// The factors of each product, in the order of addition.
 type DotFactors = ArrayVec<[Component; 2], MAX_TERMS>;
 
-/// Forms dot products. Returns whether anything changed.
-pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
+/// Forms dot products, in replicated form if the target has those. Returns whether anything changed.
+pub(crate) fn form_dot_products(shader: &mut Shader, replicates: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         // The last sum of a chain comes first: the sums that it adds to then have no uses.
@@ -32,7 +32,7 @@ pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
             let mut next = body.last_inst(block);
             while let Some(inst) = next {
                 next = body.prev_inst(inst);
-                progress |= body.alu_op(inst) == Some(AluOp::Fmad) && form(body, inst);
+                progress |= body.alu_op(inst) == Some(AluOp::Fmad) && form(body, inst, replicates);
             }
         }
     }
@@ -40,13 +40,15 @@ pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
 }
 
 /// Replaces a sum by a dot product, if possible.
-fn form(body: &mut Body, last: Inst) -> bool {
+fn form(body: &mut Body, last: Inst, replicates: bool) -> bool {
     let is_read_scalar = |&def: &Def| body.num_components(def) == 1 && body.uses_of(def).next().is_some();
     let Some(def) = body.inst_def(last).filter(is_read_scalar) else { return false };
     let Some(mut terms) = terms(body, last) else { return false };
-    let op = match terms.len() {
-        3 => AluOp::Fdot3Mad,
-        4 => AluOp::Fdot4Mad,
+    let op = match (terms.len(), replicates) {
+        (3, false) => AluOp::Fdot3Mad,
+        (4, false) => AluOp::Fdot4Mad,
+        (3, true) => AluOp::Fdot3MadReplicated,
+        (4, true) => AluOp::Fdot4MadReplicated,
         _ => return false,
     };
     if !align(body, &mut terms) {

@@ -399,6 +399,6 @@ fn simplify_operands(shader: &mut Shader, target: &Vec4Target<'_>, passes: &mut 
         passes.run_on(shader, "registers:reuse_vectors", |s| reuse_vectors(s, swizzled_lookups));
     }
     if target.forms_dot_products {
-        passes.run_on(shader, "registers:form_dot_products", form_dot_products);
+        passes.run_on(shader, "registers:form_dot_products", |s| form_dot_products(s, target.compiler.fdot_replicates));
     }
 }

@@ -143,9 +143,9 @@ opcode_map! {
     Cos: Replicated, into Fcos, from [Fcos];
     Pow: Replicated, into Fpow, from [Fpow];
     // NIR's own dot products add in another order.
-    Dp2: Horizontal(2), from [Fdot2 Fdot2Replicated Fdot2Mad];
-    Dp3: Horizontal(3), from [Fdot3 Fdot3Replicated Fdot3Mad];
-    Dp4: Horizontal(4), from [Fdot4 Fdot4Replicated Fdot4Mad];
+    Dp2: Horizontal(2), from [Fdot2 Fdot2Replicated Fdot2Mad Fdot2MadReplicated];
+    Dp3: Horizontal(3), from [Fdot3 Fdot3Replicated Fdot3Mad Fdot3MadReplicated];
+    Dp4: Horizontal(4), from [Fdot4 Fdot4Replicated Fdot4Mad Fdot4MadReplicated];
     Pk2h: Horizontal(2), into PackHalf2x16, from [PackHalf2x16];
     Pk2us: Horizontal(2), into PackUnorm2x16, from [PackUnorm2x16];
     Pk4b: Horizontal(4), into PackSnorm4x8, from [PackSnorm4x8];

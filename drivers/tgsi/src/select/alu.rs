@@ -203,9 +203,12 @@ impl Selector<'_> {
                 let difference = self.computed(Opcode::Add, dst.write_mask, &[src(1)?, negated(src(2)?)]);
                 self.multiply_or_zero_and_add(dst, [src(0)?, difference, src(2)?], saturate);
             }
-            AluOp::Fdot2Madz | AluOp::Fdot3Madz | AluOp::Fdot4Madz => {
-                self.emit_dot_or_zero(dst, op, &sources, saturate)
-            }
+            AluOp::Fdot2Madz
+            | AluOp::Fdot3Madz
+            | AluOp::Fdot4Madz
+            | AluOp::Fdot2MadzReplicated
+            | AluOp::Fdot3MadzReplicated
+            | AluOp::Fdot4MadzReplicated => self.emit_dot_or_zero(dst, op, &sources, saturate),
             // Rounded once, like the sum; without a product the result is the addend.
             AluOp::Ffmaz if self.options.has_fma && (self.options.native_integers || self.options.has_cmp) => {
                 let sum = self.computed(Opcode::Fma, dst.write_mask, &[src(0)?, src(1)?, src(2)?]);

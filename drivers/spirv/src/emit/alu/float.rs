@@ -100,7 +100,9 @@ impl Emitter<'_> {
                 let second = self.rounded(alu.exact, Op::FMul, ty, &[b, c]);
                 self.rounded(alu.exact, Op::FAdd, ty, &[first, second])
             }
-            Fdot2Mad | Fdot3Mad | Fdot4Mad | Fdot2Madz | Fdot3Madz | Fdot4Madz => return self.horizontal(alu),
+            Fdot2Mad | Fdot3Mad | Fdot4Mad | Fdot2Madz | Fdot3Madz | Fdot4Madz | Fdot2MadReplicated
+            | Fdot3MadReplicated | Fdot4MadReplicated | Fdot2MadzReplicated | Fdot3MadzReplicated
+            | Fdot4MadzReplicated => return self.horizontal(alu),
             _ => return Err(self.no_form(alu)),
         };
         Ok((id, Class::Float))

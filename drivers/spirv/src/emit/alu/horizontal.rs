@@ -27,11 +27,11 @@ impl Emitter<'_> {
                 let b = self.source(alu, 1, Class::Float)?;
                 self.dot(alu, vector, (a, b), Order::LastFirst)
             }
-            Fdot2Mad | Fdot3Mad | Fdot4Mad => {
+            Fdot2Mad | Fdot3Mad | Fdot4Mad | Fdot2MadReplicated | Fdot3MadReplicated | Fdot4MadReplicated => {
                 let b = self.source(alu, 1, Class::Float)?;
                 self.dot(alu, vector, (a, b), Order::FirstFirst)
             }
-            Fdot2Madz | Fdot3Madz | Fdot4Madz => {
+            Fdot2Madz | Fdot3Madz | Fdot4Madz | Fdot2MadzReplicated | Fdot3MadzReplicated | Fdot4MadzReplicated => {
                 let products = self.product_or_zero(alu, vector)?;
                 self.sum(alu, vector, products, Order::FirstFirst)
             }

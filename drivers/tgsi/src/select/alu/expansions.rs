@@ -158,8 +158,8 @@ impl Selector<'_> {
     /// without it the products are summed.
     pub(super) fn emit_dot_or_zero(&mut self, dst: Dst, op: AluOp, sources: &Sources, saturate: bool) {
         let count: usize = match op {
-            AluOp::Fdot2Madz => 2,
-            AluOp::Fdot3Madz => 3,
+            AluOp::Fdot2Madz | AluOp::Fdot2MadzReplicated => 2,
+            AluOp::Fdot3Madz | AluOp::Fdot3MadzReplicated => 3,
             _ => 4,
         };
         let [a, b] = [0, 1].map(|number| first_channels(&sources[number], count));
