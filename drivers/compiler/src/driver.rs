@@ -120,7 +120,7 @@ pub struct DriverOption {
 
 /// The error for an unknown option name, or for an invalid value of an option.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{}", problem.clone().unwrap_or_else(|| format!("no driver option `{name}`; there are {}", names(.options))))]
+#[error("{}", problem.clone().unwrap_or_else(|| no_option(name, .options)))]
 pub struct UnknownOption {
     /// The name.
     pub name: String,
@@ -135,6 +135,12 @@ impl UnknownOption {
     pub fn new(name: &str, options: &'static [DriverOption]) -> UnknownOption {
         UnknownOption { name: name.to_owned(), options, problem: None }
     }
+}
+
+fn no_option(name: &str, options: &[DriverOption]) -> String {
+    let similar = suggest(name, options.iter().map(|option| option.name));
+    let hint = similar.map(|similar| format!("; `{similar}` is similar")).unwrap_or_default();
+    format!("no driver option `{name}`{hint}; there are {}", names(options))
 }
 
 fn names(options: &[DriverOption]) -> String {

@@ -271,6 +271,15 @@ fn driver_options_say_what_a_target_lacks() {
     let wrong = folder.run(&["translate", "--driver-option", "no_such", "a.tgsi"]);
     assert_eq!(wrong.status, 2);
     assert!(wrong.stderr.contains("no_indirect_inputs"), "{}", wrong.stderr);
+    // The options of the driver only.
+    assert!(!wrong.stderr.contains("separate_samplers"), "{}", wrong.stderr);
+    let wrong = folder.run(&["translate", "--driver", "spirv", "--driver-option", "seperate_samplers", "a.tgsi"]);
+    assert_eq!(wrong.status, 2);
+    assert!(
+        wrong.stderr.contains("no driver option `seperate_samplers`; `separate_samplers` is similar"),
+        "{}",
+        wrong.stderr
+    );
 }
 
 #[test]

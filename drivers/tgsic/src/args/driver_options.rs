@@ -1,5 +1,6 @@
 //! Arguments that choose a driver, its options and the level of optimisation.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -17,7 +18,7 @@ pub struct DriverOptions {
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(profile_names()))]
     pub target: Option<String>,
     /// Set an option of the driver, such as a feature that the target lacks; may be repeated. Added to the options of
-    /// `--target`. A wrong name lists all options. Some take a value: `symbol=NAME`.
+    /// `--target`. A wrong name lists the options of the driver. Some take a value: `symbol=NAME`.
     #[arg(long = "driver-option", value_name = "NAME[=VALUE]", hide_possible_values = true,
           value_parser = DriverOptionParser)]
     pub names: Vec<String>,
@@ -50,26 +51,20 @@ fn profile_names() -> Vec<PossibleValue> {
 
 fn option_names() -> Vec<PossibleValue> {
     let options = tgsi_registry::drivers().flat_map(|driver| driver.options());
-    options.map(|option| PossibleValue::new(option.name).help(option.about)).collect()
+    let mut seen = BTreeSet::new();
+    let distinct = options.filter(|option| seen.insert(option.name));
+    distinct.map(|option| PossibleValue::new(option.name).help(option.about)).collect()
 }
 
-/// Parses options of drivers, by name. The value after `=` is left to the driver.
+/// Names the options of all drivers for completions. The driver checks the option, because the names depend on it.
 #[derive(Clone, Copy, Debug)]
 struct DriverOptionParser;
 
 impl TypedValueParser for DriverOptionParser {
     type Value = String;
 
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        let whole = value.to_string_lossy();
-        let (name, _) = whole.split_once('=').unwrap_or((&whole, ""));
-        PossibleValuesParser::new(option_names()).parse_ref(command, argument, OsStr::new(name))?;
-        Ok(whole.into_owned())
+    fn parse_ref(&self, _: &clap::Command, _: Option<&clap::Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        Ok(value.to_string_lossy().into_owned())
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
