@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tgsi_ir::body::DerefKind;
-use tgsi_ir::entities::{Inst, Type as IrType, User, Variable as IrVariable};
+use tgsi_ir::entities::{Function, Inst, Type as IrType, User, Variable as IrVariable};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::shader::Shader;
 use tgsi_ir::types::TypeData as IrTypeData;
@@ -31,20 +31,21 @@ pub(super) fn narrow_copies(shader: &mut Shader, shadows: &[(IrVariable, IrVaria
         return;
     }
     let mut written: FxHashMap<IrVariable, Written> = FxHashMap::default();
-    let mut copies: Vec<(IrVariable, Inst)> = Vec::new();
-    for body in shader.functions.values().filter_map(|function| function.body.as_ref()) {
+    let mut copies: Vec<(Function, IrVariable, Inst)> = Vec::new();
+    for (function, body) in shader.functions.iter().filter_map(|(id, function)| Some((id, function.body.as_ref()?))) {
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             let InstData::Deref { kind: DerefKind::Var(variable), .. } = *body.inst(inst) else { continue };
             if arrays.contains_key(&variable) {
-                note_uses(body, inst, written.entry(variable).or_default(), |copy| copies.push((variable, copy)));
+                note_uses(body, inst, written.entry(variable).or_default(), |copy| {
+                    copies.push((function, variable, copy));
+                });
             }
         }
     }
-    for function in shader.functions.values_mut() {
+    for (id, function) in shader.functions.iter_mut() {
         let Some(body) = function.body.as_mut() else { continue };
-        for &(shadow, copy) in &copies {
+        for &(_, shadow, copy) in copies.iter().filter(|(function, ..)| *function == id) {
             let Some((&(output, element), written)) = arrays.get(&shadow).zip(written.get(&shadow)) else { continue };
-            // Numbers of instructions are those of a body: the copies are in the entry point.
             if written.is_whole || !is_copy_of(body, copy, output) {
                 continue;
             }
