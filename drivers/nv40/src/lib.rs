@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
 //! | [`listing`] | programs as text in NVIDIA's syntax |
+//! | [`program`] | compiled programs: words, and the facts that a loader needs |
 //! | [`simulator`] | execution of encoded programs |
 //!
 //! ```
@@ -22,4 +23,5 @@
 
 pub mod isa;
 pub mod listing;
+pub mod program;
 pub mod simulator;

@@ -1,9 +1,12 @@
 //! The chips and their limits.
 
+use serde::{Deserialize, Serialize};
+
 use std::fmt;
 
 /// A family of chips with one encoding and one set of limits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Chip {
     /// GeForce FX (Rankine).
     Nv30,

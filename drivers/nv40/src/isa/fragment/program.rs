@@ -1,10 +1,12 @@
 //! Programs with the list of their constant slots, and the order of bytes in memory.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Instruction, encode};
 use crate::isa::{Chip, EncodeError};
 
 /// A constant slot that receives the value of a uniform at run time.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Patch {
     /// The number of the uniform.
     pub constant: u32,
@@ -13,7 +15,7 @@ pub struct Patch {
 }
 
 /// The words of a program, and its patches in the order of slots.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Program {
     /// The words.
     pub words: Vec<u32>,

@@ -1,0 +1,150 @@
+//! Compiled programs: words, and the facts that a loader needs.
+//!
+//! Registers of the interface have the numbers of the compiler's input (TGSI's registers). A uniform is a register of
+//! constant buffer 0.
+
+use serde::{Deserialize, Serialize};
+
+use crate::isa::{Chip, Mask, fragment};
+
+/// An input or output of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Varying {
+    /// The register of the interface.
+    pub register: u32,
+    /// The slot ([`tgsi_ir::slots`]): of vertex inputs an attribute, of fragment outputs a result.
+    pub location: i32,
+    /// The number in the chip's instructions. Of fragment outputs the number of the R register, or of the H register if
+    /// [`FragmentProgram::exports_full`] is not set and the output is a colour.
+    pub number: u8,
+    /// The component of the chip's register that holds x of the interface's: 0, except for clip distances.
+    pub component: u8,
+    /// Components of the interface's register that are read or written, bit 0 = x.
+    pub mask: u8,
+}
+
+/// A row of constants that is part of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Literal {
+    /// The number of the constant.
+    pub constant: u16,
+    /// The words.
+    pub words: [u32; 4],
+}
+
+/// The dimension of a texture.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextureKind {
+    /// One dimension.
+    D1,
+    /// Two dimensions.
+    D2,
+    /// Three dimensions.
+    D3,
+    /// A cube.
+    Cube,
+    /// A rectangle, with coordinates in texels.
+    Rect,
+}
+
+/// A texture unit that a program samples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Texture {
+    /// The unit.
+    pub unit: u8,
+    /// The dimension.
+    pub kind: TextureKind,
+    /// Whether the sample is compared with a reference.
+    pub is_shadow: bool,
+}
+
+/// A vertex program. Its first instruction is in slot 0. A uniform has the number of its register as the number of the
+/// constant; literals follow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct VertexProgram {
+    /// The chip.
+    pub chip: Chip,
+    /// The words of each slot.
+    pub slots: Vec<[u32; 4]>,
+    /// Temporary registers that are used.
+    pub temporaries: u8,
+    /// The inputs, by register.
+    pub inputs: Vec<Varying>,
+    /// The outputs, by register.
+    pub outputs: Vec<Varying>,
+    /// Constants that are used, literals included: one more than the greatest number.
+    pub constants: u16,
+    /// The literals, by constant.
+    pub literals: Vec<Literal>,
+    /// The slots with absolute branch targets, which a loader adjusts if it moves the program.
+    pub branches: Vec<u16>,
+    /// The slots with numbers of constants, which a loader adjusts if it moves the constants.
+    pub constant_slots: Vec<u16>,
+    /// The textures, by unit.
+    pub textures: Vec<Texture>,
+}
+
+impl VertexProgram {
+    /// The attributes that are read, one bit each.
+    pub fn input_mask(&self) -> u32 {
+        self.inputs.iter().fold(0, |mask, input| mask | 1 << input.number)
+    }
+}
+
+/// A fragment program.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FragmentProgram {
+    /// The chip.
+    pub chip: Chip,
+    /// The words, and the constant slots of uniforms, by register.
+    pub program: fragment::Program,
+    /// R registers that are used; two H registers count as one R register. At least 2.
+    pub registers: u8,
+    /// The inputs, by register.
+    pub inputs: Vec<Varying>,
+    /// The outputs, by register.
+    pub outputs: Vec<Varying>,
+    /// Whether colours are exported from R registers (R0, R2, R3, R4), and not from H registers (H0, H4, H6, H8).
+    pub exports_full: bool,
+    /// Whether the program writes the depth, to z of R1.
+    pub writes_depth: bool,
+    /// Whether the program kills fragments.
+    pub kills: bool,
+    /// The textures, by unit.
+    pub textures: Vec<Texture>,
+}
+
+impl FragmentProgram {
+    /// The texture coordinates that are read, one bit each.
+    pub fn texcoords(&self) -> u16 {
+        const FIRST: u8 = 4;
+        let numbers = self.inputs.iter().filter_map(|input| input.number.checked_sub(FIRST));
+        numbers.filter(|&number| number < 10).fold(0, |mask, number| mask | 1 << number)
+    }
+
+    /// The value of the control register for the program: depth (0xe), 32-bit export (0x40), kill (0x80), and the number
+    /// of registers from bit 24. GeForce FX takes the number elsewhere.
+    pub fn control(&self) -> u32 {
+        let flag = |is_set: bool, value: u32| if is_set { value } else { 0 };
+        let registers = if self.chip == Chip::Nv30 { 0 } else { u32::from(self.registers.max(2)) << 24 };
+        flag(self.writes_depth, 0xe) | flag(self.exports_full, 0x40) | flag(self.kills, 0x80) | registers
+    }
+}
+
+/// A program of either stage.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "stage", rename_all = "lowercase")]
+pub enum Program {
+    /// A vertex program.
+    Vertex(VertexProgram),
+    /// A fragment program.
+    Fragment(FragmentProgram),
+}
+
+impl Varying {
+    /// The components of the chip's register.
+    pub fn chip_mask(&self) -> Mask {
+        Mask((self.mask << (self.component & 3)) & 15)
+    }
+}
