@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
 //! | [`listing`] | programs as text in NVIDIA's syntax |
+//! | [`machine`] | instructions of both stages over virtual registers |
 //! | [`program`] | compiled programs: words, and the facts that a loader needs |
 //! | [`simulator`] | execution of encoded programs |
 //!
@@ -21,7 +22,11 @@
 //! # Ok::<(), tgsi_driver_nv40::isa::EncodeError>(())
 //! ```
 
+mod error;
 pub mod isa;
 pub mod listing;
+pub mod machine;
 pub mod program;
 pub mod simulator;
+
+pub use error::Nv40Error;
