@@ -28,5 +28,7 @@ pub mod listing;
 pub mod machine;
 pub mod program;
 pub mod simulator;
+#[allow(dead_code)]
+mod vertex;
 
 pub use error::Nv40Error;
