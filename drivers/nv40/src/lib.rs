@@ -27,8 +27,10 @@ pub mod isa;
 pub mod listing;
 pub mod machine;
 pub mod program;
+mod runner;
 pub mod simulator;
 #[allow(dead_code)]
 mod vertex;
 
 pub use error::Nv40Error;
+pub use runner::VertexRunner;

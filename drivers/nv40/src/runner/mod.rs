@@ -1,0 +1,5 @@
+//! Runners of compiled programs, by the simulators.
+
+mod vertex;
+
+pub use vertex::VertexRunner;
