@@ -134,7 +134,14 @@ impl Operation {
             return Err(EncodeError::Missing("an operand"));
         }
         for (at, (source, &place)) in instruction.sources.iter().zip(places).enumerate() {
-            operation.source(source, place, channels(at), chip)?;
+            let mut source = *source;
+            let mut channels = channels(at);
+            // Some implementations of the scalar unit compute each component from the same one of the operand.
+            if instruction.op.code.is_scalar() {
+                source.swizzle = [source.swizzle[0]; 4];
+                channels = 15;
+            }
+            operation.source(&source, place, channels, chip)?;
         }
         if let Code::Sample(sample) = instruction.op.code {
             operation.slot.texture = Some(sample.unit);
