@@ -3,6 +3,7 @@
 use tgsi_compiler::TargetError;
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::{Inst, ShaderStage};
+use tgsi_registers::assign_registers::TooManyRegisters;
 use tgsi_registers::lower::LowerError;
 use thiserror::Error;
 
@@ -30,7 +31,7 @@ pub enum Nv40Error {
     #[error("{chip} has no {what}")]
     Lacks {
         /// The instruction.
-        inst: Inst,
+        inst: Option<Inst>,
         /// The chip.
         chip: Chip,
         /// The missing feature.
@@ -64,6 +65,11 @@ pub enum Nv40Error {
 }
 
 impl Nv40Error {
+    /// The error for registers of the chasing style.
+    pub(crate) fn too_many_registers(error: &TooManyRegisters, chip: Chip) -> Nv40Error {
+        Nv40Error::TooMany { what: "temporary registers", found: error.peak, limit: error.limit, chip }
+    }
+
     tgsi_diagnostics::error_codes! {
         Stage => "T2400" "nv40-stage",
         NoEntryPoint => "T2401" "nv40-no-entry-point",
@@ -82,8 +88,7 @@ impl TargetError for Nv40Error {
 
     fn inst(&self) -> Option<Inst> {
         match self {
-            Nv40Error::Lacks { inst, .. } => Some(*inst),
-            Nv40Error::Interface { inst, .. } => *inst,
+            Nv40Error::Lacks { inst, .. } | Nv40Error::Interface { inst, .. } => *inst,
             Nv40Error::Lower(error) => match error {
                 LowerError::UnsupportedAlu { inst, .. }
                 | LowerError::IntegerAndFloat { inst }

@@ -22,11 +22,15 @@
 //! # Ok::<(), tgsi_driver_nv40::isa::EncodeError>(())
 //! ```
 
+// mod driver;
 mod error;
 pub mod isa;
 pub mod listing;
+mod lower;
 pub mod machine;
+mod options;
 pub mod program;
+mod select;
 pub mod simulator;
 
 pub use error::Nv40Error;

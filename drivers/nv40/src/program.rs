@@ -7,17 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::isa::{Chip, Mask, fragment};
 
+/// The register of inputs that languages have as system values: position, point coordinate, face.
+pub const SYSTEM_VALUE: u32 = u32::MAX;
+
 /// An input or output of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Varying {
-    /// The register of the interface.
+    /// The register of the interface; [`SYSTEM_VALUE`] for an input that is not one.
     pub register: u32,
     /// The slot ([`tgsi_ir::slots`]): of vertex inputs an attribute, of fragment outputs a result.
     pub location: i32,
     /// The number in the chip's instructions. Of fragment outputs the number of the R register, or of the H register if
     /// [`FragmentProgram::exports_full`] is not set and the output is a colour.
     pub number: u8,
-    /// The component of the chip's register that holds x of the interface's: 0, except for clip distances.
+    /// Component c of the interface's register is component (c + this) modulo 4 of the chip's: 0, except for clip
+    /// distances.
     pub component: u8,
     /// Components of the interface's register that are read or written, bit 0 = x.
     pub mask: u8,
@@ -145,6 +149,7 @@ pub enum Program {
 impl Varying {
     /// The components of the chip's register.
     pub fn chip_mask(&self) -> Mask {
-        Mask((self.mask << (self.component & 3)) & 15)
+        let shift = self.component & 3;
+        Mask((self.mask << shift | self.mask >> (4 - shift)) & 15)
     }
 }

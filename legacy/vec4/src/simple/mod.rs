@@ -60,6 +60,8 @@ use arrayvec::ArrayVec;
 use crate::access::swizzled;
 use crate::{Flow, Program, Reg};
 
+pub use merge::join_rows;
+
 /// The maximum number of sources of an instruction.
 pub const SOURCES: usize = 4;
 
