@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`container`] | files with compiled programs, for loaders |
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
 //! | [`listing`] | programs as text in NVIDIA's syntax |
 //! | [`program`] | compiled programs: words, and the facts that a loader needs |
@@ -21,6 +22,7 @@
 //! # Ok::<(), tgsi_driver_nv40::isa::EncodeError>(())
 //! ```
 
+pub mod container;
 pub mod isa;
 pub mod listing;
 pub mod program;
