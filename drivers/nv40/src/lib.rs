@@ -23,6 +23,7 @@
 //! ```
 
 mod error;
+pub(crate) mod fragment;
 pub mod isa;
 pub mod listing;
 pub mod machine;
