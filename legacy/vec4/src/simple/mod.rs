@@ -50,7 +50,10 @@ mod allocate;
 mod machine;
 mod merge;
 mod propagate;
+mod sink_guarded;
 mod text;
+
+pub use sink_guarded::sink_guarded;
 
 use std::fmt::Debug;
 use std::hash::Hash;
