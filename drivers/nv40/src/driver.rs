@@ -20,8 +20,8 @@ use tgsi_registers::lower::interface_integers;
 use crate::container::{program_json, read_program_json, write_c, write_cg, write_fpo, write_vpo};
 use crate::error::Nv40Error;
 use crate::fragment::{self, FragmentOptions};
-use crate::isa::fragment::{pc_bytes, ps3_bytes};
 use crate::isa::Chip;
+use crate::isa::fragment::{pc_bytes, ps3_bytes};
 use crate::listing;
 use crate::options::{Form, Nv40Options};
 use crate::program::Program;
@@ -76,7 +76,7 @@ impl Driver for Nv40 {
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let mut target = Nv40Options::default();
         for &name in options {
-            if !target.set_profile(name) && !target.set_option(name) {
+            if !target.set(name) {
                 return Err(UnknownOption::new(name, Nv40Options::OPTIONS));
             }
         }
@@ -102,6 +102,26 @@ fn located(error: Nv40Error, shader: &Shader) -> Box<dyn TargetError> {
     Box::new(Located { error, subject })
 }
 
+impl Nv40Options {
+    fn vertex_options(&self) -> VertexOptions {
+        VertexOptions {
+            pairs: self.pairs,
+            optimize: self.optimize && !self.chase,
+            vector_beside_branch: self.vector_beside_branch,
+            all_temporaries: self.all_temporaries,
+        }
+    }
+
+    fn fragment_options(&self) -> FragmentOptions {
+        FragmentOptions {
+            exports_full: self.full,
+            half: self.half,
+            optimize: self.optimize && !self.chase,
+            schedule: self.optimize && !self.chase,
+        }
+    }
+}
+
 impl Nv40Target {
     fn check_stage(&self, stage: ShaderStage) -> Result<(), Nv40Error> {
         let has_stage = matches!(stage, ShaderStage::Vertex | ShaderStage::Fragment);
@@ -110,26 +130,24 @@ impl Nv40Target {
 
     fn program(&self, lowered: &Shader, passes: &mut Passes<'_>) -> Result<Program, Located<Nv40Error>> {
         let options = &self.options;
-        let mut selected = None;
+        let mut selected = Err(Nv40Error::NoEntryPoint);
         passes.run_driver("nv40:select", || {
-            selected = Some(select(lowered, options));
+            selected = select(lowered, options);
             true
         });
-        let selected = selected.unwrap_or_else(|| Err(Nv40Error::NoEntryPoint.into()))?;
-        let mut program = Err(Nv40Error::NoEntryPoint);
-        passes.run_driver("nv40:finish", || {
-            program = if lowered.stage == ShaderStage::Vertex {
-                vertex::finish(selected, &VertexOptions::of(options)).map(Program::Vertex)
-            } else {
-                fragment::finish(selected, &FragmentOptions::of(options)).map(Program::Fragment)
-            };
-            true
+        let program = selected.and_then(|selected| {
+            let mut program = Err(Nv40Error::NoEntryPoint);
+            passes.run_driver("nv40:finish", || {
+                program = if lowered.stage == ShaderStage::Vertex {
+                    vertex::finish(selected, &options.vertex_options()).map(Program::Vertex)
+                } else {
+                    fragment::finish(selected, &options.fragment_options()).map(Program::Fragment)
+                };
+                true
+            });
+            program
         });
-        let place = |error: Nv40Error| {
-            let subject = Subject::of_inst(lowered, error.inst());
-            Located { error, subject }
-        };
-        program.map_err(place)
+        program.map_err(|error| Located { subject: Subject::of_inst(lowered, error.inst()), error })
     }
 
     fn bytes(&self, program: &Program) -> Result<Vec<u8>, Nv40Error> {
@@ -214,12 +232,11 @@ fn size_of(program: &Program) -> CodeSize {
             immediates: vertex.literals.len() as u32,
         },
         Program::Fragment(fragment) => {
-            let slots = fragment.program.slots();
-            let constants = fragment.constant_slots();
+            let instructions = fragment.program.instructions(fragment.chip);
             CodeSize {
-                instructions: slots - constants.min(slots),
+                instructions,
                 temporaries: fragment.registers.into(),
-                immediates: constants,
+                immediates: fragment.program.slots().saturating_sub(instructions),
             }
         }
     }

@@ -7,6 +7,7 @@ use tgsi_registers::assign_registers::TooManyRegisters;
 use tgsi_registers::lower::LowerError;
 use thiserror::Error;
 
+use crate::container::ContainerError;
 use crate::isa::{Chip, EncodeError};
 
 /// The reason why a shader cannot become a program of a chip.
@@ -62,6 +63,9 @@ pub enum Nv40Error {
     /// An instruction cannot be encoded.
     #[error("an instruction cannot be encoded: {0}")]
     Encode(#[from] EncodeError),
+    /// A program or its names do not fit the form of the code.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
 }
 
 impl Nv40Error {
@@ -78,6 +82,7 @@ impl Nv40Error {
         Interface => "T2404" "nv40-interface",
         TooMany => "T2405" "nv40-too-many",
         Encode => "T2406" "nv40-encoding",
+        Container => "T2407" "nv40-container",
     }
 }
 

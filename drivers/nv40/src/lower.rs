@@ -1,11 +1,13 @@
 //! The chips as targets of the optimiser and of [`lower_for_floats`](tgsi_registers::lower::lower_for_floats).
 
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::JumpKind;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::{lower_loop_jumps, lower_reg_intrinsics_to_ssa};
 use tgsi_ir::variable::VariableModes;
-use tgsi_ir::{Body, Def, Shader, ShaderStage};
+use tgsi_ir::{Body, Def, InstData, Shader, ShaderStage};
 use tgsi_registers::legalize_operands;
 use tgsi_registers::legalize_operands::OperandLimits;
 use tgsi_registers::lower::{LowerError, Vec4Target, lower_for_floats};
@@ -91,6 +93,10 @@ impl Nv40Options {
     /// Lowers a shader for selection.
     pub(crate) fn lower(&self, shader: &mut Shader, passes: &mut Passes<'_>) -> Result<(), LowerError> {
         let target = self.vec4_target(shader.stage);
+        // Loops of fragment programs have no jump to the next iteration.
+        if shader.stage == ShaderStage::Fragment && target.has_branches && has_continue(shader) {
+            passes.run_on(shader, "nv40:lower_loop_jumps", |s| lower_loop_jumps(s) | lower_reg_intrinsics_to_ssa(s));
+        }
         lower_for_floats(shader, &target, passes)?;
         if self.chase {
             let limits = OperandLimits::ONE_OF_EACH;
@@ -98,6 +104,14 @@ impl Nv40Options {
         }
         Ok(())
     }
+}
+
+/// Whether a loop continues before its end.
+fn has_continue(shader: &mut Shader) -> bool {
+    shader.bodies_mut().any(|body| {
+        let mut jumps = body.blocks().flat_map(|block| body.insts(block));
+        jumps.any(|inst| matches!(body.inst(inst), InstData::Jump(JumpKind::Continue)))
+    })
 }
 
 /// Whether instructions read a value in place: uniforms and inputs without run-time index.

@@ -49,3 +49,10 @@ tgsi_compiler::driver_options! {
         "rsx", "The PlayStation 3." => |o| { o.chip = Chip::Rsx; o.has_rsq = true; o.has_lrp = true };
     }
 }
+
+impl Nv40Options {
+    /// Sets a profile or an option by its name. Returns whether there is one.
+    pub(crate) fn set(&mut self, name: &str) -> bool {
+        self.set_profile(name) || self.set_option(name)
+    }
+}

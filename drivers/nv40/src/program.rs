@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::isa::{Chip, Mask, fragment};
+use crate::listing::TextureTarget;
 
 /// The register of inputs that languages have as system values: position, point coordinate, face.
 pub const SYSTEM_VALUE: u32 = u32::MAX;
@@ -153,6 +154,23 @@ impl FragmentProgram {
     pub fn texcoords_2d(&self) -> u16 {
         let others = self.inputs.iter().filter(|input| input.chip_mask().0 & 0xc != 0);
         self.texcoords() & !texcoords(others)
+    }
+
+    /// The dimensions of the textures, by unit, for a listing.
+    pub fn texture_targets(&self) -> [TextureTarget; 16] {
+        let mut targets = [TextureTarget::default(); 16];
+        for texture in &self.textures {
+            if let Some(target) = targets.get_mut(usize::from(texture.unit)) {
+                *target = match texture.kind {
+                    TextureKind::D1 => TextureTarget::D1,
+                    TextureKind::D2 => TextureTarget::D2,
+                    TextureKind::D3 => TextureTarget::D3,
+                    TextureKind::Cube => TextureTarget::Cube,
+                    TextureKind::Rect => TextureTarget::Rectangle,
+                };
+            }
+        }
+        targets
     }
 
     /// The value of the control register for the program: depth (0xe), 32-bit export (0x40), kill (0x80), and the number

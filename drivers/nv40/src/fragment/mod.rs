@@ -201,12 +201,8 @@ fn finished(program: &Program, masks: [u8; OUTPUTS], options: &FragmentOptions) 
     } else {
         vec![Condition::None; instructions.len()]
     };
-    let context = Context {
-        chip,
-        constants: &program.constants,
-        exports_full: options.exports_full,
-        computes_half: uses_halves,
-    };
+    let context =
+        Context { chip, constants: &program.constants, exports_full: options.exports_full, computes_half: uses_halves };
     let mut items = Vec::with_capacity(instructions.len());
     for (index, (instruction, &condition)) in instructions.iter().zip(&conditions).enumerate() {
         let is_last = index + 1 == instructions.len();
