@@ -62,7 +62,6 @@ impl Nv40Options {
             lower_unpack_unorm_4x8: true,
             lower_unpack_snorm_4x8: true,
             fdot_replicates: self.chase,
-            free_scaling: !is_vertex,
             lower_control_flow: !is_vertex && !has_fragment_flow,
             no_indirect: if is_vertex { no_indirect } else { no_indirect.union(constants) },
             ..CompilerOptions::default()

@@ -23,7 +23,8 @@ tgsi_compiler::driver_options! {
         /// The chip. Only profiles set it.
         chip: Chip = Chip::Nv40;
         /// The form of the code.
-        form: Form = Form::Loader,
+        form: Form = Form::Words,
+            "loader" = Form::Loader, "The code is a file that PSL1GHT loads (`.vpo`, `.fpo`).",
             "cg" = Form::Cg, "The code is a Cg binary.",
             "words" = Form::Words, "The code is the words only, as a program uploads them.",
             "c" = Form::Header, "The code is a C header.",
@@ -46,7 +47,7 @@ tgsi_compiler::driver_options! {
     profiles {
         "nv30", "GeForce FX (NV3x)." => |o| { o.chip = Chip::Nv30; o.has_rsq = true; o.has_lrp = true };
         "nv40", "GeForce 6 and 7 (NV4x)." => |o| o.chip = Chip::Nv40;
-        "rsx", "The PlayStation 3." => |o| { o.chip = Chip::Rsx; o.has_rsq = true; o.has_lrp = true };
+        "rsx", "The PlayStation 3." => |o| { o.chip = Chip::Rsx; o.form = Form::Loader; o.has_rsq = true; o.has_lrp = true };
     }
 }
 

@@ -3,7 +3,7 @@
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst, ShaderStage};
 use tgsi_registers::chase;
-use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source};
+use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::operands::{Target, absolute, lane, negated};
 use super::{Selector, guard};
@@ -223,15 +223,17 @@ impl Selector<'_> {
         let mask = target.mask();
         let source = self.alu_source(inst, 0, mask);
         let (to, after) = self.apart(target, &[source]);
-        let floor = self.computed(Code::Flr, mask, [absolute(source)]);
-        self.emit_to(Code::Mov, to, [floor]);
+        self.emit_to(Code::Flr, Target { saturate: false, ..to }, [absolute(source)]);
+        let floor = Source::new(File::Temporary, to.to.index);
         self.conditions.forget();
         let register = CONDITIONS;
         self.emit(Code::Mov, Destination::new(File::Special, register.into(), mask), [source]);
         let mut choice = Instruction::new(Code::Mov.into(), Some(to.to), [negated(floor)]);
-        choice.saturate = target.saturate;
-        choice.guard = Some(Guard { ..guard(register, Condition::LT, [0, 1, 2, 3]) });
+        choice.guard = Some(guard(register, Condition::LT, [0, 1, 2, 3]));
         self.push(choice);
+        if target.saturate {
+            self.emit_to(Code::Mov, to, [floor]);
+        }
         self.deliver(to, after);
     }
 

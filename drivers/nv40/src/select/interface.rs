@@ -135,8 +135,9 @@ fn vertex_output(slot: u8, chip: Chip) -> Option<Place> {
 }
 
 /// The place of another fragment input.
-fn fragment_input(slot: u8) -> Option<Place> {
+fn fragment_input(slot: u8, chip: Chip) -> Option<Place> {
     Some(match slot {
+        VaryingSlot::FACE if chip != Chip::Nv30 => Place::whole(FACING),
         VaryingSlot::POS => Place::whole(0),
         VaryingSlot::COL0 => Place::whole(1),
         VaryingSlot::COL1 => Place::whole(2),
@@ -240,7 +241,7 @@ impl Interface {
                 return Err(missing(0, slot));
             }
             for &slot in numbers[0].iter().filter(|slot| !is_coordinate(**slot)) {
-                places.insert(slot, fragment_input(slot).ok_or_else(|| missing(0, slot))?);
+                places.insert(slot, fragment_input(slot, chip).ok_or_else(|| missing(0, slot))?);
             }
             let colours = if chip == Chip::Nv30 { 1 } else { 4 };
             for &slot in &numbers[1] {

@@ -24,6 +24,9 @@ impl Selector<'_> {
     pub(super) fn select_texture(&mut self, inst: Inst) -> Result<(), Nv40Error> {
         let body = self.body;
         let (Some(&data), Some(def)) = (body.tex(inst), body.inst_def(inst)) else { return Ok(()) };
+        if !matches!(data.op, TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd) {
+            return Err(self.lacks(inst, &format!("form of `{}`", data.op.name())));
+        }
         let kind = self.texture_kind(inst, &data)?;
         let unit = self.texture_unit(inst, &data)?;
         let unsupported = [TexSrcKind::Offset, TexSrcKind::MinLod, TexSrcKind::TextureOffset, TexSrcKind::MsIndex];
