@@ -9,7 +9,7 @@ use super::uniforms::{Uniforms, used_by_fragment, used_by_vertex};
 use super::{ContainerError, check};
 use crate::program::{Program, Texture, Varying};
 
-/// Returns a C header whose data are named after `name`, which must be an identifier. Each table has a number of
+/// Returns a C header. The names of its data begin with `name`, which must be an identifier. Each table has a number of
 /// entries; a table without entries is absent.
 ///
 /// # Errors

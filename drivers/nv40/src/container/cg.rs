@@ -2,7 +2,7 @@
 //!
 //! | part | bytes | contents |
 //! |---|---|---|
-//! | header | 32 | profile, revision, size, number and offset of parameters, offset of the program, size and offset of the code |
+//! | header | 32 | profile, revision, size; numbers and offsets of the other parts |
 //! | program | 24 or 22 | instructions, registers, masks |
 //! | parameters | 48 each | type, resource, name, default value, patches, semantic |
 //! | data of parameters | | default value, patches, name, semantic |
@@ -154,7 +154,7 @@ fn pad(bytes: &mut Vec<u8>, multiple: usize) {
 }
 
 impl Parameter {
-    /// Appends the data of the parameter; returns its entry. The name follows the patches, whose number readers derive
+    /// Appends the data of the parameter; returns its entry. The name follows the patches; readers derive their number
     /// from its offset.
     fn entry(&self, number: usize, bytes: &mut Vec<u8>) -> Result<[u32; 12], ContainerError> {
         let put = |bytes: &mut Vec<u8>, words: &[u32]| {

@@ -19,7 +19,7 @@ struct Read {
 
 /// Returns a program and the names of its interface as JSON.
 pub fn program_json(program: &Program, interface: &Interface) -> String {
-    // Serialisation to a string fails only for maps whose keys are not strings.
+    // Serialisation to a string fails only for maps with keys that are not strings.
     serde_json::to_string(&Written { program, interface }).unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | functions | file |
 //! |---|---|
-//! | [`write_vpo`], [`write_fpo`], [`read_vpo`], [`read_fpo`] | `.vpo` and `.fpo` of PSL1GHT, the PlayStation 3 library |
+//! | [`write_vpo`], [`write_fpo`], [`read_vpo`], [`read_fpo`] | `.vpo`, `.fpo` of PSL1GHT (PlayStation 3) |
 //! | [`write_cg`] | a binary of NVIDIA's Cg compiler for the PlayStation 3 |
 //! | [`write_c`] | a C header with tables |
 //! | [`program_json`], [`read_program_json`] | JSON |
@@ -11,9 +11,10 @@
 //!
 //! A file names the uniforms, inputs and samplers that an application asks for. Their names are those of the
 //! [`Interface`](tgsi_compiler::front_end::Interface): `lights[1].color` is a vector in an array of structs. An array
-//! `a` is listed as a whole and by its elements `a[0]`, `a[1]`. A matrix whose type the format lacks is an array of its
-//! columns. State of which several parts share a register is one vector, named after all parts: `gl_Fog.density,gl_Fog.start`.
-//! Registers without a name are `in0` (inputs), `c0` (uniforms) and `tex0` (samplers).
+//! `a` is listed as a whole, unless it has more registers than a file can count, and by its elements `a[0]`, `a[1]`. A
+//! matrix of a type that the format lacks is an array of its columns. State of which several parts share a register is
+//! one vector, named after all parts: `gl_Fog.density,gl_Fog.start`. Registers without a name are `in0` (inputs), `c0`
+//! (uniforms) and `tex0` (samplers).
 //!
 //! The chips have no integers: values of integer and boolean uniforms are floats.
 

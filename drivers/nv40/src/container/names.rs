@@ -7,7 +7,7 @@ use tgsi_compiler::front_end::{Interface, InterfaceVariable};
 use super::ContainerError;
 use crate::program::{Texture, TextureKind, Varying};
 
-/// The longest name in bytes: GLSL's limit of 1024 characters for tokens, and that of readers, whose work it bounds.
+/// The longest name in bytes: GLSL's limit of 1024 characters for tokens, and that of readers; it bounds their work.
 pub(super) const LONGEST_NAME: usize = 1024;
 
 /// The type of a parameter.

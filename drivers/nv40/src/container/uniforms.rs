@@ -112,7 +112,7 @@ impl Uniforms {
         [0, 1, 2, 3].map(|component| self.initial.get(register as usize * 4 + component).copied().unwrap_or(0))
     }
 
-    /// The words of a fragment program, whose slots of uniforms have the initial values that the source states.
+    /// The words of a fragment program. The slots of uniforms have the initial values that the source states.
     pub(super) fn words(&self, program: &fragment::Program) -> Vec<u32> {
         let mut words = program.words.clone();
         for patch in &program.patches {

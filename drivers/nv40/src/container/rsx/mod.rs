@@ -108,8 +108,8 @@ pub struct Attribute {
     pub ty: ParameterType,
 }
 
-/// A register of a uniform, or a literal. `I` locates it: the number of a constant of a vertex program, or the number of
-/// a table of offsets.
+/// A register of a uniform, or a literal. `I` locates it: the number of a constant of a vertex program, or that of a
+/// table of offsets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Constant<I> {
     /// The name, of the first register of a uniform.

@@ -78,7 +78,7 @@ impl<'a> File<'a> {
         Ok(word(self.part(offset, 4, what)?))
     }
 
-    /// The entries of a table behind the header, whose number and offset are in the header.
+    /// The entries of a table. Their number and offset are in the header.
     fn table(&self, number: u32, offset: u32, size: u32, what: &'static str) -> Result<&'a [u8], ReadError> {
         let number = self.u16(number, "the header")?;
         let offset = self.u32(offset, "the header")?;
