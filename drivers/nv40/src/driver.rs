@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tgsi_compiler::front_end::Interface;
 use tgsi_compiler::{
     AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, InterfaceIntegers, Located, ObjectFile, RunError,
-    Runner, Subject, Target, TargetError, UnknownOption,
+    Runner, SlotLocations, Subject, Target, TargetError, UnknownOption,
 };
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::options::CompilerOptions;
@@ -26,7 +26,7 @@ use crate::listing;
 use crate::options::{Form, Nv40Options};
 use crate::program::Program;
 use crate::runner::run_program;
-use crate::select::select;
+use crate::select::{LinkedSlots, select};
 use crate::vertex::{self, VertexOptions};
 
 /// The driver for GeForce FX, GeForce 6 and 7 and the PlayStation 3.
@@ -80,7 +80,7 @@ impl Driver for Nv40 {
                 return Err(UnknownOption::new(name, Nv40Options::OPTIONS));
             }
         }
-        Ok(Box::new(Nv40Target { options: target, names: Arc::default() }))
+        Ok(Box::new(Nv40Target { options: target, names: Arc::default(), linked: LinkedSlots::default() }))
     }
 
     fn variants(&self) -> &'static [&'static str] {
@@ -94,6 +94,7 @@ struct Nv40Target {
     options: Nv40Options,
     /// The names of uniforms, samplers and inputs; empty for languages without names.
     names: Arc<Interface>,
+    linked: LinkedSlots,
 }
 
 /// The error with its place in the source.
@@ -132,7 +133,7 @@ impl Nv40Target {
         let options = &self.options;
         let mut selected = Err(Nv40Error::NoEntryPoint);
         passes.run_driver("nv40:select", || {
-            selected = select(lowered, options);
+            selected = select(lowered, options, &self.linked);
             true
         });
         let program = selected.and_then(|selected| {
@@ -173,6 +174,19 @@ impl Nv40Target {
 }
 
 impl Target for Nv40Target {
+    fn with_locations(
+        &self,
+        inputs: Option<&SlotLocations>,
+        outputs: Option<&SlotLocations>,
+    ) -> Option<Box<dyn Target>> {
+        let slots = |slots: Option<&SlotLocations>| {
+            let keys = slots.into_iter().flat_map(|slots| slots.keys());
+            keys.filter(|(is_patch, _)| !is_patch).filter_map(|&(_, slot)| u8::try_from(slot).ok()).collect()
+        };
+        let linked = LinkedSlots { inputs: slots(inputs), outputs: slots(outputs) };
+        Some(Box::new(Nv40Target { linked, ..self.clone() }))
+    }
+
     fn with_names(&self, names: &Interface) -> Option<Box<dyn Target>> {
         Some(Box::new(Nv40Target { names: Arc::new(names.clone()), ..self.clone() }))
     }

@@ -8,7 +8,8 @@
 //! | point size, clip distances | components of the fog and size registers; on GeForce FX registers | - |
 //! | point coordinate | - | the first free texture coordinate |
 //!
-//! Stages that are not linked agree about a slot if each has the same slots, or no slot takes the place of another.
+//! Linked stages assign the slots that they share. Others agree about a slot if each has the same slots, or no slot takes
+//! the place of another.
 
 use std::collections::BTreeMap;
 
@@ -79,6 +80,13 @@ fn vertex_coordinates(chip: Chip) -> (u8, u8) {
 /// The first texture coordinate among fragment inputs, and the number of coordinates.
 fn fragment_coordinates(chip: Chip) -> (u8, u8) {
     (4, if chip == Chip::Nv30 { 8 } else { COORDINATES })
+}
+
+/// The slots that a shader shares with linked stages, in ascending order.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct LinkedSlots {
+    pub(crate) inputs: Vec<u8>,
+    pub(crate) outputs: Vec<u8>,
 }
 
 /// Assigns texture coordinates to slots: first those with a coordinate, then the others.
@@ -190,7 +198,9 @@ fn assign_attributes(slots: &[u8], places: &mut BTreeMap<u8, Place>) -> Option<u
 
 impl Interface {
     /// Assigns places to the slots that a shader accesses.
-    pub(super) fn of(shader: &Shader, body: &Body, chip: Chip) -> Result<Interface, Nv40Error> {
+    ///
+    /// `linked` has the slots that linked stages share, which both sides assign alike.
+    pub(super) fn of(shader: &Shader, body: &Body, chip: Chip, linked: &LinkedSlots) -> Result<Interface, Nv40Error> {
         let mut slots: [BTreeMap<u8, Inst>; 2] = Default::default();
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             let side = match body.intrinsic(inst) {
@@ -221,7 +231,11 @@ impl Interface {
             };
             Nv40Error::Interface { inst: slots[side].get(&slot).copied(), chip, what }
         };
-        let coordinates = |side: usize| numbers[side].iter().copied().filter(|&slot| is_coordinate(slot));
+        let coordinates = |side: usize| {
+            let shared = [&linked.inputs, &linked.outputs][side];
+            let own = numbers[side].iter().filter(|slot| !shared.contains(slot));
+            shared.iter().chain(own).copied().filter(|&slot| is_coordinate(slot))
+        };
         if is_vertex {
             if let Some(slot) = assign_attributes(&numbers[0], &mut interface.inputs) {
                 return Err(missing(0, slot));

@@ -30,6 +30,7 @@ use crate::program::Texture;
 use address::Addresses;
 use conditions::Conditions;
 use interface::Interface;
+pub(crate) use interface::LinkedSlots;
 
 struct Selector<'a> {
     shader: &'a Shader,
@@ -50,16 +51,21 @@ struct Selector<'a> {
 }
 
 /// Selects the instructions of a lowered shader.
-pub(crate) fn select(shader: &Shader, options: &Nv40Options) -> Result<Selected, Nv40Error> {
+pub(crate) fn select(shader: &Shader, options: &Nv40Options, linked: &LinkedSlots) -> Result<Selected, Nv40Error> {
     let entry = shader.entry_point().ok_or(Nv40Error::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(Nv40Error::NoEntryPoint)?;
-    let mut selector = Selector::new(shader, body, options)?;
+    let mut selector = Selector::new(shader, body, options, linked)?;
     selector.select_body()?;
     Ok(selector.finish())
 }
 
 impl<'a> Selector<'a> {
-    fn new(shader: &'a Shader, body: &'a Body, options: &'a Nv40Options) -> Result<Selector<'a>, Nv40Error> {
+    fn new(
+        shader: &'a Shader,
+        body: &'a Body,
+        options: &'a Nv40Options,
+        linked: &LinkedSlots,
+    ) -> Result<Selector<'a>, Nv40Error> {
         let machine = Machine { chip: options.chip, stage: shader.stage };
         let policy = options.modifiers(shader.stage);
         let mut program = Program::new(machine, 0);
@@ -83,7 +89,7 @@ impl<'a> Selector<'a> {
             options,
             policy,
             program,
-            interface: Interface::of(shader, body, options.chip)?,
+            interface: Interface::of(shader, body, options.chip, linked)?,
             temps: SecondaryMap::new(),
             assignment,
             conditions: Conditions::of(options.chip),
