@@ -12,6 +12,7 @@ use tgsi_compiler::{
     Runner, SlotLocations, Subject, Target, TargetError, UnknownOption,
 };
 use tgsi_diagnostics::ErrorCode;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::{Shader, ShaderStage};
@@ -198,6 +199,7 @@ impl Target for Nv40Target {
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
         fidelity.lacks_integers = true;
+        fidelity.approximations = &[AluOp::Fpow];
         fidelity
     }
 
