@@ -1,4 +1,5 @@
-//! stub
-pub(crate) fn run_program(_: crate::program::Program) -> Box<dyn tgsi_compiler::Runner> {
-    unimplemented!()
-}
+//! Runners of compiled programs, by the simulators.
+
+mod vertex;
+
+pub use vertex::VertexRunner;
