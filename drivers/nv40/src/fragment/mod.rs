@@ -23,7 +23,7 @@ use tgsi_vec4::vectorize::vectorize;
 
 use crate::error::Nv40Error;
 use crate::isa::fragment::{Instruction, Program as Words};
-use crate::isa::{Chip, EncodeError};
+use crate::isa::EncodeError;
 use crate::machine::{ADDRESSES, Code, DEPTH, Program, Selected};
 use crate::program::{FragmentProgram, Varying};
 use allocate::{Allocated, exported};
