@@ -265,8 +265,8 @@ fn size_of(program: &Program) -> CodeSize {
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let _: &Nv40Target = (target as &dyn Any).downcast_ref()?;
     let json = code.auxiliary_files().iter().find(|file| file.extension == "json")?;
-    Some(match read_program_json(&json.text) {
-        Ok(program) => Ok(run_program(program)),
-        Err(error) => Err(RunError::Code(error.to_string())),
-    })
+    match read_program_json(&json.text) {
+        Ok(program) => run_program(program),
+        Err(error) => Some(Err(RunError::Code(error.to_string()))),
+    }
 }

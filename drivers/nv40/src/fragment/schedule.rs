@@ -79,7 +79,7 @@ fn nodes(program: &Program, start: usize, end: usize, rows: &mut [[Accesses; 4]]
     let outputs_at = program.temps() + SPECIAL_REGISTERS as usize;
     let mut nodes = vec![Node::default(); end - start];
     let mut touched: Vec<usize> = Vec::new();
-    let mut link = |nodes: &mut Vec<Node>, from: u32, to: u32, is_result: bool| {
+    let link = |nodes: &mut Vec<Node>, from: u32, to: u32, is_result: bool| {
         nodes[from as usize].users.push((to, is_result));
         nodes[to as usize].waits += 1;
     };
