@@ -71,7 +71,7 @@ pub use propagate_copies::PropagateCopies;
 pub use vectorize::Vectorize;
 
 /// Structured control flow. Each of these instructions ends a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Flow {
     /// Begins a conditional construct.
     If,

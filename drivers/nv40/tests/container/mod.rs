@@ -1,0 +1,10 @@
+//! Files with compiled programs.
+
+mod c_header;
+mod cg;
+mod errors;
+mod fuzz;
+mod golden;
+mod json;
+mod programs;
+mod rsx;
