@@ -10,7 +10,7 @@ use tgsi_environment::{
 use crate::program::{Texture, TextureKind, VertexProgram};
 use crate::simulator::{Rules, Trap, VertexInputs, VertexSimulator};
 
-/// A vertex program whose words are valid.
+/// A vertex program with valid words.
 #[derive(Clone, Debug)]
 pub struct VertexRunner {
     program: VertexProgram,

@@ -134,7 +134,7 @@ impl Operation {
         vertex::encode(&both.slot, chip).is_ok().then_some(both)
     }
 
-    /// The copy that the operation makes of a temporary to the same components of an output.
+    /// The temporary that the operation copies to the same components of an output, and the components.
     pub(super) fn exact_copy(&self) -> Option<(u8, Mask)> {
         let slot = &self.slot;
         let vec = slot.vec.filter(|vec| {

@@ -104,7 +104,7 @@ fn number<T: TryFrom<i32>>(what: &'static str, index: i32, limit: u32) -> Result
 }
 
 impl Operation {
-    /// Converts an instruction whose temporaries are registers and whose literals are constants. `channels` returns the
+    /// Converts an instruction over registers of the chip and constants. `channels` returns the
     /// channels of an operand on which the result depends.
     pub(super) fn new(
         instruction: &MachineInstruction,
