@@ -180,7 +180,11 @@ fn narrowed(inputs: &[Varying], program: &Program) -> Vec<Varying> {
             *read.entry(source.index).or_default() |= swizzled(access.channels(at), source.swizzle);
         }
     }
-    let mask = |input: &Varying| read.get(&input.number.into()).copied().unwrap_or(0) >> (input.component & 3);
+    let mask = |input: &Varying| {
+        let mask = read.get(&input.number.into()).copied().unwrap_or(0);
+        let shift = input.component & 3;
+        mask >> shift | mask << (4 - shift) & 15
+    };
     let narrowed = inputs.iter().map(|input| Varying { mask: input.mask & mask(input), ..*input });
     narrowed.filter(|input| input.mask != 0).collect()
 }
