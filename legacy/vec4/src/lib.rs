@@ -16,8 +16,7 @@
 //! | [`allocate`] | packs temporaries into the components of few registers | [`Allocate`] |
 //!
 //! [`simple`] has an instruction type with all of these traits, for machines that are described by a table of opcodes,
-//! and a pass for guarded copies.
-//! [`constant_pool`] packs constants into rows, and [`branches`] turns structured control flow into branches, for
+//! with passes for guarded copies and for copies of operands. [`constant_pool`] packs constants into rows, and [`branches`] turns structured control flow into branches, for
 //! encoders.
 //!
 //! # The program

@@ -43,6 +43,13 @@ pub(super) fn emit(
     options: &VertexOptions,
     chip: Chip,
 ) -> Result<Code, Nv40Error> {
+    let limit = chip.limits().vertex.slots.into();
+    let check = |found: usize, most: u32| {
+        let found = u32::try_from(found).unwrap_or(u32::MAX);
+        if found > most { Err(Nv40Error::TooMany { what: "instructions", found, limit, chip }) } else { Ok(()) }
+    };
+    // A slot holds two operations and a copy at most.
+    check(blocks.iter().map(|block| block.instructions.len()).sum(), limit * 3)?;
     let mut layout = Layout::default();
     let end = blocks.len();
     for (number, block) in blocks.iter().enumerate() {
@@ -81,11 +88,7 @@ pub(super) fn emit(
         layout.starts.push(length);
         layout.slots.push(Slot::default());
     }
-    let limit = chip.limits().vertex.slots;
-    if layout.slots.len() > usize::from(limit) {
-        let found = layout.slots.len() as u32;
-        return Err(Nv40Error::TooMany { what: "instructions", found, limit: limit.into(), chip });
-    }
+    check(layout.slots.len(), limit)?;
     for &(slot, block) in &layout.branches {
         let target = layout.starts.get(block).copied().unwrap_or(length).min(length);
         layout.slots[slot].branch = Some(Branch { target: target as u16, boolean: None });

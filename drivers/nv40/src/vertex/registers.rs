@@ -29,13 +29,6 @@ impl Registers {
         self.0[first / 64] |= u64::from(mask & 15) << (first % 64);
     }
 
-    /// The set of some components of a register.
-    pub(super) fn of(register: Register, mask: u8) -> Registers {
-        let mut set = Registers::default();
-        set.add(register, mask);
-        set
-    }
-
     /// Adds all outputs.
     pub(super) fn add_outputs(&mut self) {
         (0..24).for_each(|number| self.add(Register::Output(number), 15));
@@ -62,7 +55,12 @@ mod tests {
         let temporaries = (0..48).map(Register::Temporary);
         let outputs = (0..24).map(Register::Output);
         let all = temporaries.chain(outputs).chain((0..4).map(Register::Special));
-        let sets: Vec<_> = all.flat_map(|register| [1, 2, 4, 8].map(|mask| Registers::of(register, mask))).collect();
+        let set = |register: Register, mask: u8| {
+            let mut set = Registers::default();
+            set.add(register, mask);
+            set
+        };
+        let sets: Vec<_> = all.flat_map(|register| [1, 2, 4, 8].map(|mask| set(register, mask))).collect();
         for (number, set) in sets.iter().enumerate() {
             assert!(set.meets(set));
             assert!(sets[..number].iter().all(|other| !set.meets(other)));

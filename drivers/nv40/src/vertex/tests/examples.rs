@@ -347,6 +347,9 @@ fn limits_are_errors() {
     (0..600).for_each(|at| slots.emit(Code::Mad, to_temp(0, 15), &[temp(0), input(0), uniform(at % 10)]));
     slots.emit(Code::Mov, to_output(0, 15), &[temp(0)]);
     let mut long = slots.0.clone();
+    let mut longest = Builder(slots.0.clone());
+    (0..100_000).for_each(|at| longest.emit(Code::Sin, to_output(at % 7, 15), &[input(at % 8)]));
+    assert_eq!(what(longest).0, "instructions");
     assert_eq!(what(slots), ("instructions", 600, 512));
     long.machine.chip = Chip::Rsx;
     assert_eq!(what(Builder(long)), ("instructions", 600, 544));
