@@ -14,7 +14,7 @@ use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::simple::sink_guarded;
+use tgsi_vec4::simple::{share_operands, sink_guarded};
 use tgsi_vec4::vectorize::vectorize;
 
 const ROUNDS: u64 = 4000;
@@ -53,10 +53,11 @@ fn coalesce(program: &mut Program) -> bool {
     program.instructions().len() < before
 }
 
-const PASSES: [Pass; 10] = [
+const PASSES: [Pass; 11] = [
     ("propagate_copies", propagate_copies, false),
     ("propagate_backward", propagate_backward, false),
     ("sink_guarded", sink_guarded, false),
+    ("share_operands", share_operands, false),
     ("remove_dead_code", remove_dead_code, false),
     ("merge_instructions", merge_instructions, false),
     ("vectorize", vectorize, false),
