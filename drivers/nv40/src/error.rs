@@ -3,9 +3,11 @@
 use tgsi_compiler::TargetError;
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::{Inst, ShaderStage};
+use tgsi_registers::assign_registers::TooManyRegisters;
 use tgsi_registers::lower::LowerError;
 use thiserror::Error;
 
+use crate::container::ContainerError;
 use crate::isa::{Chip, EncodeError};
 
 /// The reason why a shader cannot become a program of a chip.
@@ -30,7 +32,7 @@ pub enum Nv40Error {
     #[error("{chip} has no {what}")]
     Lacks {
         /// The instruction.
-        inst: Inst,
+        inst: Option<Inst>,
         /// The chip.
         chip: Chip,
         /// The missing feature.
@@ -61,9 +63,17 @@ pub enum Nv40Error {
     /// An instruction cannot be encoded.
     #[error("an instruction cannot be encoded: {0}")]
     Encode(#[from] EncodeError),
+    /// A program or its names do not fit the form of the code.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
 }
 
 impl Nv40Error {
+    /// The error for registers of the chasing style.
+    pub(crate) fn too_many_registers(error: &TooManyRegisters, chip: Chip) -> Nv40Error {
+        Nv40Error::TooMany { what: "temporary registers", found: error.peak, limit: error.limit, chip }
+    }
+
     tgsi_diagnostics::error_codes! {
         Stage => "T2400" "nv40-stage",
         NoEntryPoint => "T2401" "nv40-no-entry-point",
@@ -72,6 +82,7 @@ impl Nv40Error {
         Interface => "T2404" "nv40-interface",
         TooMany => "T2405" "nv40-too-many",
         Encode => "T2406" "nv40-encoding",
+        Container => "T2407" "nv40-container",
     }
 }
 
@@ -82,8 +93,7 @@ impl TargetError for Nv40Error {
 
     fn inst(&self) -> Option<Inst> {
         match self {
-            Nv40Error::Lacks { inst, .. } => Some(*inst),
-            Nv40Error::Interface { inst, .. } => *inst,
+            Nv40Error::Lacks { inst, .. } | Nv40Error::Interface { inst, .. } => *inst,
             Nv40Error::Lower(error) => match error {
                 LowerError::UnsupportedAlu { inst, .. }
                 | LowerError::IntegerAndFloat { inst }

@@ -2,9 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`container`] | files with compiled programs, for loaders |
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
 //! | [`listing`] | programs as text in NVIDIA's syntax |
-//! | [`machine`] | instructions of both stages over virtual registers |
 //! | [`program`] | compiled programs: words, and the facts that a loader needs |
 //! | [`simulator`] | execution of encoded programs |
 //!
@@ -22,12 +22,20 @@
 //! # Ok::<(), tgsi_driver_nv40::isa::EncodeError>(())
 //! ```
 
+pub mod container;
+mod driver;
 mod error;
-pub(crate) mod fragment;
+mod fragment;
 pub mod isa;
 pub mod listing;
-pub mod machine;
+mod lower;
+mod machine;
+mod options;
 pub mod program;
+mod runner;
+mod select;
 pub mod simulator;
+mod vertex;
 
+pub use driver::{DRIVER, runner};
 pub use error::Nv40Error;

@@ -6,18 +6,23 @@
 use serde::{Deserialize, Serialize};
 
 use crate::isa::{Chip, Mask, fragment};
+use crate::listing::TextureTarget;
+
+/// The register of inputs that languages have as system values: position, point coordinate, face.
+pub const SYSTEM_VALUE: u32 = u32::MAX;
 
 /// An input or output of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Varying {
-    /// The register of the interface.
+    /// The register of the interface; [`SYSTEM_VALUE`] for an input that is not one.
     pub register: u32,
     /// The slot ([`tgsi_ir::slots`]): of vertex inputs an attribute, of fragment outputs a result.
     pub location: i32,
     /// The number in the chip's instructions. Of fragment outputs the number of the R register, or of the H register if
     /// [`FragmentProgram::exports_full`] is not set and the output is a colour.
     pub number: u8,
-    /// The component of the chip's register that holds x of the interface's: 0, except for clip distances.
+    /// Component c of the interface's register is component (c + this) modulo 4 of the chip's: 0, except for clip
+    /// distances.
     pub component: u8,
     /// Components of the interface's register that are read or written, bit 0 = x.
     pub mask: u8,
@@ -90,6 +95,30 @@ impl VertexProgram {
     pub fn input_mask(&self) -> u32 {
         self.inputs.iter().fold(0, |mask, input| mask | 1 << input.number)
     }
+
+    /// The outputs that are written, in the bits of method 0x1ff4, which enables outputs. The position has no bit.
+    pub fn output_mask(&self) -> u32 {
+        self.outputs.iter().fold(0, |mask, output| mask | output_bits(self.chip, output))
+    }
+}
+
+/// The bits of an output in the mask of a vertex program: front colours 0 and 1, back colours 2 and 3, fog 4, point size
+/// 5, clip distances 6 to 11, texture coordinates 8 and 9 in 12 and 13, 0 to 7 in 14 to 21.
+fn output_bits(chip: Chip, output: &Varying) -> u32 {
+    let components = u32::from(output.chip_mask().0);
+    // The number of the first texture coordinate, and the first bits of colours 1 and 2, 3 and 4.
+    let (texcoord, colours) = if chip == Chip::Nv30 { (8, [2, 0]) } else { (7, [0, 2]) };
+    match output.number {
+        number @ 1..=2 => 1 << (number - 1 + colours[0]),
+        number @ 3..=4 => 1 << (number - 3 + colours[1]),
+        // Clip distances are components of fog and point size, except on GeForce FX.
+        5 => (components & 1) << 4 | components >> 1 << 6,
+        6 => (components & 1) << 5 | components >> 1 << 9,
+        number @ 17..=22 if chip == Chip::Nv30 => 1 << (number - 17 + 6),
+        number if (texcoord..texcoord + 8).contains(&number) => 1 << (number - texcoord + 14),
+        number @ 15..=16 => 1 << (number - 15 + 12),
+        _ => 0,
+    }
 }
 
 /// A fragment program.
@@ -118,9 +147,30 @@ pub struct FragmentProgram {
 impl FragmentProgram {
     /// The texture coordinates that are read, one bit each.
     pub fn texcoords(&self) -> u16 {
-        const FIRST: u8 = 4;
-        let numbers = self.inputs.iter().filter_map(|input| input.number.checked_sub(FIRST));
-        numbers.filter(|&number| number < 10).fold(0, |mask, number| mask | 1 << number)
+        texcoords(self.inputs.iter())
+    }
+
+    /// The texture coordinates of which only x and y are read, one bit each.
+    pub fn texcoords_2d(&self) -> u16 {
+        let others = self.inputs.iter().filter(|input| input.chip_mask().0 & 0xc != 0);
+        self.texcoords() & !texcoords(others)
+    }
+
+    /// The dimensions of the textures, by unit, for a listing.
+    pub fn texture_targets(&self) -> [TextureTarget; 16] {
+        let mut targets = [TextureTarget::default(); 16];
+        for texture in &self.textures {
+            if let Some(target) = targets.get_mut(usize::from(texture.unit)) {
+                *target = match texture.kind {
+                    TextureKind::D1 => TextureTarget::D1,
+                    TextureKind::D2 => TextureTarget::D2,
+                    TextureKind::D3 => TextureTarget::D3,
+                    TextureKind::Cube => TextureTarget::Cube,
+                    TextureKind::Rect => TextureTarget::Rectangle,
+                };
+            }
+        }
+        targets
     }
 
     /// The value of the control register for the program: depth (0xe), 32-bit export (0x40), kill (0x80), and the number
@@ -130,6 +180,13 @@ impl FragmentProgram {
         let registers = if self.chip == Chip::Nv30 { 0 } else { u32::from(self.registers.max(2)) << 24 };
         flag(self.writes_depth, 0xe) | flag(self.exports_full, 0x40) | flag(self.kills, 0x80) | registers
     }
+}
+
+/// The texture coordinates among inputs of a fragment program.
+fn texcoords<'a>(inputs: impl Iterator<Item = &'a Varying>) -> u16 {
+    const FIRST: u8 = 4;
+    let numbers = inputs.filter_map(|input| input.number.checked_sub(FIRST));
+    numbers.filter(|&number| number < 10).fold(0, |mask, number| mask | 1 << number)
 }
 
 /// A program of either stage.
@@ -145,6 +202,7 @@ pub enum Program {
 impl Varying {
     /// The components of the chip's register.
     pub fn chip_mask(&self) -> Mask {
-        Mask((self.mask << (self.component & 3)) & 15)
+        let shift = self.component & 3;
+        Mask((self.mask << shift | self.mask >> (4 - shift)) & 15)
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of the whole crate.
 
+mod container;
 mod fragment_encoding;
 mod fragment_flow;
 mod fragment_run;

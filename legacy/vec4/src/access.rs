@@ -215,6 +215,12 @@ impl AccessCounts {
         self.any |= mask;
     }
 
+    /// Whether any of the components was accessed.
+    #[inline]
+    pub fn has_any(self, mask: u8) -> bool {
+        self.any & mask != 0
+    }
+
     /// Whether each of the components was accessed exactly once.
     #[inline]
     pub fn are_one(self, mask: u8) -> bool {

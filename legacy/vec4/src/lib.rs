@@ -15,7 +15,8 @@
 //! | [`hoist_constants`] | replaces copies of a constant in branches by one before them | [`HoistConstants`] |
 //! | [`allocate`] | packs temporaries into the components of few registers | [`Allocate`] |
 //!
-//! [`simple`] has an instruction type with all of these traits, for machines that are described by a table of opcodes.
+//! [`simple`] has an instruction type with all of these traits, for machines that are described by a table of opcodes,
+//! and a pass for guarded copies.
 //! [`constant_pool`] packs constants into rows, and [`branches`] turns structured control flow into branches, for
 //! encoders.
 //!
@@ -70,7 +71,7 @@ pub use propagate_copies::PropagateCopies;
 pub use vectorize::Vectorize;
 
 /// Structured control flow. Each of these instructions ends a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Flow {
     /// Begins a conditional construct.
     If,

@@ -62,6 +62,13 @@ impl Generator {
 
     /// A guarded write, after the flags have been computed.
     fn guarded(&mut self) {
+        // A result for a guarded copy.
+        let sunk = self.random.one_in(2).then(|| {
+            let (temp, operands) = (self.program.new_temp() as i32, [self.source(), self.source()]);
+            let op = [Op::Add, Op::Dot, Op::Load][self.random.below(3) as usize];
+            self.push(op, Some(Destination::new(File::Temporary, temp, 0xf)), &operands[..op.operands()]);
+            Source::new(File::Temporary, temp)
+        });
         let flags = Destination::new(File::Special, FLAGS.into(), 0xf);
         let test = [Op::Mov, Op::Add, Op::Less][self.random.below(3) as usize];
         let operands = [self.source(), self.source()];
@@ -82,6 +89,11 @@ impl Generator {
             let condition = self.random.below(2) as u8;
             instruction.guard = Some(Guard { register: FLAGS, condition, swizzle });
             self.push_instruction(instruction);
+        }
+        if let Some(sunk) = sunk {
+            let mut copy = Instruction::new(Op::Mov, Some(self.destination()), [sunk]);
+            copy.guard = Some(Guard { register: FLAGS, condition: 0, swizzle: [0, 1, 2, 3] });
+            self.push_instruction(copy);
         }
     }
 

@@ -14,6 +14,7 @@ use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
+use tgsi_vec4::simple::sink_guarded;
 use tgsi_vec4::vectorize::vectorize;
 
 const ROUNDS: u64 = 4000;
@@ -52,9 +53,10 @@ fn coalesce(program: &mut Program) -> bool {
     program.instructions().len() < before
 }
 
-const PASSES: [Pass; 9] = [
+const PASSES: [Pass; 10] = [
     ("propagate_copies", propagate_copies, false),
     ("propagate_backward", propagate_backward, false),
+    ("sink_guarded", sink_guarded, false),
     ("remove_dead_code", remove_dead_code, false),
     ("merge_instructions", merge_instructions, false),
     ("vectorize", vectorize, false),
@@ -102,6 +104,7 @@ fn all_passes_one_after_the_other_keep_what_others_see() {
             propagate_copies(&mut changed);
             remove_dead_code(&mut changed);
             propagate_backward(&mut changed);
+            sink_guarded(&mut changed);
             merge_instructions(&mut changed);
             vectorize(&mut changed);
         }

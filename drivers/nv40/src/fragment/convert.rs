@@ -135,8 +135,7 @@ impl Context<'_> {
                 swizzle = Swizzle::replicate(swizzle.0[0]);
             }
             let converted = self.operand(source, &mut instruction, &mut uniform)?;
-            instruction.sources[number] =
-                Source { swizzle, negate: source.negate, abs: source.absolute, ..converted };
+            instruction.sources[number] = Source { swizzle, negate: source.negate, abs: source.absolute, ..converted };
         }
         Ok(Placed { instruction, uniform })
     }

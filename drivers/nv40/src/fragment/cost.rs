@@ -163,7 +163,8 @@ pub(super) fn passes<'i>(instructions: impl IntoIterator<Item = &'i Instruction>
         let mut touch = |register: Register, components: &[u8]| {
             for &component in components {
                 let range = units(register, usize::from(component & 3));
-                let overlapping = written.iter().filter(|(other, _)| range.start < other.end && other.start < range.end);
+                let overlapping =
+                    written.iter().filter(|(other, _)| range.start < other.end && other.start < range.end);
                 after = overlapping.map(|&(_, place)| place).max().unwrap_or_default().max(after);
             }
         };

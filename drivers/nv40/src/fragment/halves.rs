@@ -34,9 +34,8 @@ pub(super) fn halves(program: &Program) -> Vec<bool> {
         match to.and_then(|to| temp_of(to.file, to.index)) {
             Some(temp) if keeps => operands[temp].extend(sources(instruction).map(|source| source as u32)),
             _ => {
-                let is_colour = to.is_some_and(|to| {
-                    to.file == File::Output && to.index != DEPTH && (to.index as usize) < OUTPUTS
-                });
+                let is_colour =
+                    to.is_some_and(|to| to.file == File::Output && to.index != DEPTH && (to.index as usize) < OUTPUTS);
                 if !is_colour || !keeps {
                     lost.extend(sources(instruction));
                 }

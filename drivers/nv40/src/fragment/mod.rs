@@ -201,12 +201,8 @@ fn finished(program: &Program, masks: [u8; OUTPUTS], options: &FragmentOptions) 
     } else {
         vec![Condition::None; instructions.len()]
     };
-    let context = Context {
-        chip,
-        constants: &program.constants,
-        exports_full: options.exports_full,
-        computes_half: uses_halves,
-    };
+    let context =
+        Context { chip, constants: &program.constants, exports_full: options.exports_full, computes_half: uses_halves };
     let mut items = Vec::with_capacity(instructions.len());
     for (index, (instruction, &condition)) in instructions.iter().zip(&conditions).enumerate() {
         let is_last = index + 1 == instructions.len();
@@ -233,7 +229,7 @@ fn finished(program: &Program, masks: [u8; OUTPUTS], options: &FragmentOptions) 
         })
         .collect();
     let passes = cost::passes(&code, chip);
-    let words = layout::encode(items, chip, &free_flags(program))?;
+    let words = layout::encode(items, chip, &free_flags(program, &conditions))?;
     Ok(Finished { words, code, registers, passes })
 }
 
@@ -252,7 +248,7 @@ fn to_conditions(program: &Program) -> Vec<bool> {
 }
 
 /// The components of condition registers that the program does not use.
-fn free_flags(program: &Program) -> Vec<Flag> {
+fn free_flags(program: &Program, conditions: &[Condition]) -> Vec<Flag> {
     let count = program.machine.chip.limits().fragment.conditions.min(ADDRESSES);
     let mut used = [0u8; ADDRESSES as usize];
     for access in program.accesses() {
@@ -261,6 +257,13 @@ fn free_flags(program: &Program) -> Vec<Flag> {
             if let Some(used) = special.and_then(|special| used.get_mut(special)) {
                 *used |= components.mask();
             }
+        }
+    }
+    for condition in conditions {
+        if let Condition::Written(register, mask) = condition
+            && let Some(used) = used.get_mut(usize::from(*register))
+        {
+            *used |= mask;
         }
     }
     let all = (0..count).rev().flat_map(|register| (0..4).map(move |component| Flag { register, component }));

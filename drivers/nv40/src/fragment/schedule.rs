@@ -69,7 +69,9 @@ pub(super) fn schedule(program: &mut Program, is_narrow: bool) {
 
 /// The row of a register.
 fn row(register: Reg, outputs_at: usize) -> Option<usize> {
-    register.dense().or_else(|| register.as_output().filter(|&output| output < OUTPUTS).map(|output| outputs_at + output))
+    register
+        .dense()
+        .or_else(|| register.as_output().filter(|&output| output < OUTPUTS).map(|output| outputs_at + output))
 }
 
 /// The dependencies of a block.
@@ -150,8 +152,7 @@ fn place(program: &Program, start: usize, nodes: &mut [Node], is_narrow: bool, o
         let chosen = ready.iter().take(WINDOW).find(fits).copied().unwrap_or(first);
         ready.remove(&chosen);
         let number = chosen.1;
-        let (place, is_first) =
-            passes.add(work(program, start + number as usize), after(&nodes[number as usize]));
+        let (place, is_first) = passes.add(work(program, start + number as usize), after(&nodes[number as usize]));
         pass += u32::from(is_first);
         order.push(start as u32 + number);
         for (user, is_result) in std::mem::take(&mut nodes[number as usize].users) {

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use arrayvec::ArrayVec;
 use rustc_hash::FxHasher;
 
 use super::{BY_MASK, Destination, File, Instruction, Results, SimpleMachine, Source};
@@ -31,29 +32,28 @@ fn combined(constants: &mut Constants, a: &Source, b: &Source, of_b: u8) -> Opti
     Some(Source { index: constants.intern(row), swizzle: [0, 1, 2, 3], ..both })
 }
 
-/// Reads all constants of an instruction from one row, if they have four different words at most.
-fn join_rows<Op>(constants: &mut Constants, instruction: &mut Instruction<Op>) {
-    let is_row = |source: &&mut Source| source.file == File::Constant && source.relative.is_none();
-    let mut distinct: Vec<u32> = Vec::new();
-    let mut first = None;
-    let mut is_one = true;
-    for source in instruction.sources.iter_mut().filter(is_row) {
-        is_one &= *first.get_or_insert(source.index) == source.index;
-        for word in words(constants, source) {
-            if !distinct.contains(&word) {
-                distinct.push(word);
+/// Makes an instruction read all its constants from one row, if they have four different words at most.
+pub fn join_rows<M: SimpleMachine>(constants: &mut Constants, instruction: &mut Instruction<M::Op>) {
+    let info = M::info(instruction.op);
+    let is_row = |source: &Source| source.file == File::Constant && source.relative.is_none();
+    if instruction.registers_of(is_row) <= 1 {
+        return;
+    }
+    let mut distinct: ArrayVec<u32, 4> = ArrayVec::new();
+    for (number, source) in instruction.sources.iter().enumerate().filter(|(_, source)| is_row(source)) {
+        let words = words(constants, source);
+        for c in (0..4).filter(|c| instruction.channels(&info, number) >> c & 1 != 0) {
+            if !distinct.contains(&words[c]) && distinct.try_push(words[c]).is_err() {
+                return;
             }
         }
     }
-    if is_one || distinct.len() > 4 {
-        return;
-    }
-    distinct.resize(4, 0);
-    let row = constants.intern([distinct[0], distinct[1], distinct[2], distinct[3]]);
-    for source in instruction.sources.iter_mut().filter(is_row) {
-        let place = |word: u32| distinct.iter().position(|&other| other == word).unwrap_or(0) as u8;
+    let row = [0, 1, 2, 3].map(|c| distinct.get(c).copied().unwrap_or(0));
+    let index = constants.intern(row);
+    for source in instruction.sources.iter_mut().filter(|source| is_row(source)) {
+        let place = |word: u32| row.iter().position(|&other| other == word).unwrap_or(0) as u8;
         source.swizzle = words(constants, source).map(place);
-        source.index = row;
+        source.index = index;
     }
 }
 
@@ -100,7 +100,7 @@ impl<M: SimpleMachine> Merge for M {
                 return None;
             }
         }
-        join_rows(constants, &mut both);
+        join_rows::<M>(constants, &mut both);
         (self.accepts(&both) && !self.overwrites_itself(&both)).then_some(both)
     }
 }

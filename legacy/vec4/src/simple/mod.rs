@@ -47,10 +47,14 @@
 //! Machines with other restrictions, such as on swizzles, implement the traits themselves.
 
 mod allocate;
+mod constants;
 mod machine;
 mod merge;
 mod propagate;
+mod sink_guarded;
 mod text;
+
+pub use sink_guarded::sink_guarded;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -59,6 +63,9 @@ use arrayvec::ArrayVec;
 
 use crate::access::swizzled;
 use crate::{Flow, Program, Reg};
+
+pub use constants::pack_constants;
+pub use merge::join_rows;
 
 /// The maximum number of sources of an instruction.
 pub const SOURCES: usize = 4;
@@ -231,7 +238,7 @@ impl<Op: Copy> Instruction<Op> {
     }
 
     /// The channels of a source on which the result depends.
-    fn channels(&self, info: &Info, source: usize) -> u8 {
+    pub fn channels(&self, info: &Info, source: usize) -> u8 {
         match (info.reads[source & (SOURCES - 1)], info.results) {
             (BY_MASK, Results::Pairs) => {
                 let half = |mask: u8| if self.mask() & mask != 0 { mask } else { 0 };
