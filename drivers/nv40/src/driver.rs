@@ -12,6 +12,7 @@ use tgsi_compiler::{
     Runner, SlotLocations, Subject, Target, TargetError, UnknownOption,
 };
 use tgsi_diagnostics::ErrorCode;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::{Shader, ShaderStage};
@@ -198,6 +199,7 @@ impl Target for Nv40Target {
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
         fidelity.lacks_integers = true;
+        fidelity.approximations = &[AluOp::Fpow];
         fidelity
     }
 
@@ -263,8 +265,8 @@ fn size_of(program: &Program) -> CodeSize {
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let _: &Nv40Target = (target as &dyn Any).downcast_ref()?;
     let json = code.auxiliary_files().iter().find(|file| file.extension == "json")?;
-    Some(match read_program_json(&json.text) {
-        Ok(program) => Ok(run_program(program)),
-        Err(error) => Err(RunError::Code(error.to_string())),
-    })
+    match read_program_json(&json.text) {
+        Ok(program) => run_program(program),
+        Err(error) => Some(Err(RunError::Code(error.to_string()))),
+    }
 }

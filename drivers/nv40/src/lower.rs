@@ -52,7 +52,6 @@ impl Nv40Options {
             lower_ftrunc: true,
             lower_fround_even: true,
             lower_fdiv: is_vertex || !self.is_curie(),
-            lower_fpow: is_vertex || self.is_curie(),
             lower_fsign: !is_vertex,
             lower_fsat: is_vertex && !self.is_curie(),
             lower_flrp_mad: is_vertex || !self.has_lrp,
@@ -84,6 +83,7 @@ impl Nv40Options {
             // The condition, and a move for each side, of which one is the producer of its value.
             selection_cost: 2,
             fuses_sums: !keep_rounding,
+            forms_multiply_adds: true,
             has_vector_registers: self.chase,
             ..Vec4Target::default()
         }

@@ -210,7 +210,8 @@ impl SimpleMachine for Machine {
         {
             return false;
         }
-        let mut relative = sources.iter().filter_map(|source| source.relative);
+        let to = instruction.destination;
+        let mut relative = sources.iter().map(|source| source.relative).chain(to.map(|to| to.relative)).flatten();
         if let Some(first) = relative.next()
             && (!is_vertex || relative.any(|other| other != first))
         {
@@ -228,8 +229,12 @@ impl SimpleMachine for Machine {
                 return false;
             }
         }
-        if let Some(to) = instruction.destination.filter(|to| to.file == File::Special) {
+        if let Some(to) = to.filter(|to| to.file == File::Special) {
             let to_address = to.index >= i32::from(ADDRESSES);
+            // One condition register in an instruction.
+            if !to_address && instruction.guard.is_some_and(|guard| i32::from(guard.register) != to.index) {
+                return false;
+            }
             // The scalar unit of vertex programs cannot surely write condition registers.
             let is_scalar = is_vertex && (code.is_scalar() || code == Code::Lit);
             let is_lookup = matches!(code, Code::Sample(_));

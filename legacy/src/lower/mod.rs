@@ -19,6 +19,7 @@
 //! passes between them.
 
 mod form_dot_products;
+mod fuse_sums;
 mod lower_control_flow;
 mod lower_float_comparisons;
 mod lower_interface_integers;
@@ -51,6 +52,7 @@ use crate::modifiers::ModifierPolicy;
 use crate::{IsOperand, NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use form_dot_products::form_dot_products;
+use fuse_sums::fuse_sums;
 use lower_control_flow::{flatten_branches, unroll_loops};
 use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 #[doc(hidden)]
@@ -115,6 +117,8 @@ pub struct Vec4Target<'a> {
     pub equality_cost: usize,
     /// A product that is used only by a sum fuses with the sum into one instruction.
     pub fuses_sums: bool,
+    /// Such products fuse here, into `fmad`. Otherwise a later pass fuses them.
+    pub forms_multiply_adds: bool,
     /// Operations that the machine computes for one component only: others are split.
     pub is_scalar: &'a dyn Fn(AluOp) -> bool,
     /// Operations that do the same in every component are narrowed to one: the machine pairs instructions on vectors
@@ -148,6 +152,7 @@ impl Default for Vec4Target<'_> {
             selection_cost: 1,
             equality_cost: 1,
             fuses_sums: false,
+            forms_multiply_adds: false,
             is_scalar: &|_| false,
             narrows_broadcasts: false,
             forms_dot_products: true,
@@ -366,6 +371,9 @@ pub fn lower_to_registers(shader: &mut Shader, target: &Vec4Target<'_>, passes: 
     }
     if target.optimize {
         simplify_operands(shader, target, passes);
+    }
+    if target.optimize && target.fuses_sums && target.forms_multiply_adds {
+        passes.run_on(shader, "registers:fuse_sums", fuse_sums);
     }
     passes.run_on(shader, "registers:opt_dce", opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

@@ -22,8 +22,8 @@ use tgsi_vec4::simple::File;
 use tgsi_vec4::vectorize::vectorize;
 
 use crate::error::Nv40Error;
-use crate::isa::fragment::{Instruction, Program as Words};
 use crate::isa::EncodeError;
+use crate::isa::fragment::{Instruction, Program as Words};
 use crate::machine::{ADDRESSES, Code, DEPTH, Program, Selected};
 use crate::program::{FragmentProgram, Varying};
 use allocate::{Allocated, exported};

@@ -119,6 +119,17 @@ impl Selector<'_> {
                 self.select_scalar(Code::Pow, target, &sources);
                 return Ok(());
             }
+            // Without the opcode: not a number for 0 to the power of 0, which GLSL leaves undefined.
+            AluOp::Fpow => {
+                let [base, exponent] = [0, 1].map(|number| self.alu_source(inst, number, mask));
+                let logarithm = Destination::new(File::Temporary, self.new_temp().index, mask);
+                let logarithm = Target { to: logarithm, saturate: false };
+                self.select_scalar(Code::Lg2, logarithm, &[base]);
+                let logarithm = Source::new(File::Temporary, logarithm.to.index);
+                let product = self.computed(Code::Mul, mask, [logarithm, exponent]);
+                self.select_scalar(Code::Ex2, target, &[product]);
+                return Ok(());
+            }
             AluOp::Fmul if self.is_curie_fragment() && self.is_normalized(inst, target) => return Ok(()),
             AluOp::Fmul | AluOp::Fadd if self.is_fragment() && self.is_scaled(inst, op, target) => return Ok(()),
             _ => {}

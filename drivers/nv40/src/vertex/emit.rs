@@ -2,6 +2,7 @@
 
 use super::VertexOptions;
 use super::blocks::{Block, Exit, inverse};
+use super::conditions::Conditions;
 use super::operation::Operation;
 use super::pairs;
 use crate::Nv40Error;
@@ -34,12 +35,11 @@ impl Layout {
     }
 }
 
-/// Encodes blocks. `operation` returns the operation of an instruction, and `has_nan` whether values in a condition
-/// register may be NaN.
+/// Encodes blocks. `operation` returns the operation of an instruction.
 pub(super) fn emit(
     blocks: &[Block],
     operation: impl Fn(usize) -> Result<Operation, Nv40Error>,
-    has_nan: impl Fn(Predicate) -> bool,
+    conditions: &Conditions,
     options: &VertexOptions,
     chip: Chip,
 ) -> Result<Code, Nv40Error> {
@@ -49,10 +49,10 @@ pub(super) fn emit(
         layout.starts.push(layout.slots.len());
         let mut operations = block.instructions.iter().map(|&line| operation(line)).collect::<Result<Vec<_>, _>>()?;
         if options.optimize {
-            pairs::write_twice(&mut operations, chip);
+            pairs::write_twice(&mut operations, chip, conditions);
         }
         // The branch that ends the block, and one after it for a condition without inverse.
-        let (first, second) = exits(block.exit, number + 1, end, &has_nan);
+        let (first, second) = exits(block.exit, number + 1, end, conditions);
         let branch = first.map(|(predicate, target)| (Operation::branch(predicate), target));
         if let Some((branch, _)) = branch.as_ref().filter(|_| options.vector_beside_branch) {
             operations.push(branch.clone());
@@ -111,16 +111,18 @@ fn exits(
     exit: Exit,
     next: usize,
     end: usize,
-    has_nan: impl Fn(Predicate) -> bool,
+    conditions: &Conditions,
 ) -> (Option<(Option<Predicate>, usize)>, Option<usize>) {
     let unless_next = |block: usize| (block != next).then_some(block);
     match exit {
         Exit::End => (unless_next(end).map(|end| (None, end)), None),
         Exit::To(block) => (unless_next(block).map(|block| (None, block)), None),
-        Exit::If { predicate, taken, otherwise } if taken == next => match inverse(predicate, has_nan(predicate)) {
-            Some(inverse) => (Some((Some(inverse), otherwise)), None),
-            None => (Some((Some(predicate), taken)), Some(otherwise)),
-        },
+        Exit::If { predicate, taken, otherwise } if taken == next => {
+            match inverse(predicate, conditions.may_test_nan(predicate)) {
+                Some(inverse) => (Some((Some(inverse), otherwise)), None),
+                None => (Some((Some(predicate), taken)), Some(otherwise)),
+            }
+        }
         Exit::If { predicate, taken, otherwise } => (Some((Some(predicate), taken)), unless_next(otherwise)),
     }
 }

@@ -9,6 +9,8 @@
 //! | [`emit`] | words |
 
 mod blocks;
+mod combine;
+mod conditions;
 mod emit;
 mod literals;
 mod operation;
@@ -27,14 +29,15 @@ use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::simple::{Destination, File, sink_guarded};
+use tgsi_vec4::simple::{File, sink_guarded};
 use tgsi_vec4::vectorize::vectorize;
 
+use self::conditions::Conditions;
 use self::literals::Line;
 use self::operation::{Operation, predicate};
 use crate::Nv40Error;
 use crate::isa::{EncodeError, Predicate};
-use crate::machine::{CONDITIONS, Code, Program, Selected};
+use crate::machine::{Program, Selected};
 use crate::program::{Varying, VertexProgram};
 
 /// The options of vertex programs.
@@ -116,7 +119,7 @@ pub(crate) fn finish(selected: Selected, options: &VertexOptions) -> Result<Vert
     too_many("temporary registers", program.num_temps(), temporaries)?;
     narrow(&mut inputs, &program);
 
-    let has_nan = conditions_with_nan(&program);
+    let conditions = Conditions::of(&program);
     let flow: Vec<_> = (0..program.instructions().len()).map(|number| program.flow(number)).collect();
     let channels: Vec<_> = program.accesses().iter().map(|access| [0, 1, 2, 3].map(|at| access.channels(at))).collect();
     let used = program.num_temps() as u8;
@@ -134,8 +137,7 @@ pub(crate) fn finish(selected: Selected, options: &VertexOptions) -> Result<Vert
         let Line { instruction, channels } = &lines[number];
         Ok(Operation::new(instruction, chip, |at| channels[at & 3])?)
     };
-    let has_nan = |predicate: Predicate| has_nan[usize::from(predicate.register & 1)];
-    let code = emit::emit(&blocks, operation, has_nan, options, chip)?;
+    let code = emit::emit(&blocks, operation, &conditions, options, chip)?;
     Ok(VertexProgram {
         chip,
         slots: code.slots,
@@ -166,18 +168,4 @@ fn narrow(inputs: &mut Vec<Varying>, program: &Program) {
         input.mask &= mask >> (input.component & 3);
     }
     inputs.retain(|input| input.mask != 0);
-}
-
-/// The condition registers that may hold the class of NaN.
-fn conditions_with_nan(program: &Program) -> [bool; 2] {
-    use Code::{Seq, Sfl, Sge, Sgt, Sle, Slt, Sne, Str};
-    let mut has_nan = [false; 2];
-    for instruction in program.instructions() {
-        if let Some(Destination { file: File::Special, index, .. }) = instruction.destination
-            && let Some(number) = has_nan.get_mut((index - i32::from(CONDITIONS)) as usize)
-        {
-            *number |= !matches!(instruction.op.code, Slt | Sge | Sgt | Sle | Seq | Sne | Sfl | Str);
-        }
-    }
-    has_nan
 }

@@ -8,6 +8,7 @@
 //! An operation moves up to an earlier one of the other unit, or down to a later one, past operations that it neither
 //! depends on nor affects. A vector operation also takes a copy of its result to an output or condition register.
 
+use super::conditions::Conditions;
 use super::operation::Operation;
 use super::registers::Registers;
 use crate::isa::Chip;
@@ -37,7 +38,7 @@ impl Between {
 }
 
 /// Removes copies of results to outputs and condition registers: the operations write both.
-pub(super) fn write_twice(operations: &mut Vec<Operation>, chip: Chip) {
+pub(super) fn write_twice(operations: &mut Vec<Operation>, chip: Chip, conditions: &Conditions) {
     let mut is_dead = vec![false; operations.len()];
     for copy in 0..operations.len() {
         if operations[copy].exact_copy().is_none() {
@@ -48,11 +49,10 @@ pub(super) fn write_twice(operations: &mut Vec<Operation>, chip: Chip) {
         for at in (copy.saturating_sub(REACH)..copy).rev().filter(|&at| !is_dead[at]) {
             let producer = &operations[at];
             if producer.writes.meets(&operations[copy].reads) {
-                let is_free = !between.reads.meets(&operations[copy].writes)
-                    && !between.writes.meets(&operations[copy].writes)
-                    && !producer.reads.meets(&operations[copy].writes)
-                    && !producer.writes.meets(&operations[copy].writes);
-                if let Some(both) = is_free.then(|| producer.with_copy(&operations[copy], chip)).flatten() {
+                let both = producer.with_copy(&operations[copy], chip, conditions);
+                let writes = &operations[copy].writes;
+                let is_free = !between.reads.meets(writes) && !between.writes.meets(writes);
+                if let Some(both) = both.filter(|_| is_free) {
                     operations[at] = both;
                     is_dead[copy] = true;
                 }

@@ -52,7 +52,8 @@ impl<M: SimpleMachine> Machine for M {
                     access.read(register, mask);
                 }
                 access.traits.add(Traits::WRITES_INDIRECT.with(Traits::WRITES_FIXED), to.file == File::Temporary);
-                access.traits.add(Traits::WRITES_OUTPUT_SOMEWHERE, to.file == File::Output);
+                let somewhere = Traits::OUTPUT_BARRIER.with(Traits::WRITES_OUTPUT_SOMEWHERE);
+                access.traits.add(somewhere, to.file == File::Output);
             } else if let Some(register) = to.file.register(to.index, first_temp) {
                 access.traits.add(Traits::WRITES_FIXED, register.as_fixed().is_some());
                 // Components that fail the test keep their value. Outputs are not live before the end.

@@ -60,16 +60,8 @@ pub fn selected(seed: u64, chip: Chip) -> Selected {
         outputs.push(DEPTH);
     }
     let budget = random.bits() as u32 % 40 + 3;
-    let mut generator = Generator {
-        random,
-        program,
-        temps: Vec::new(),
-        written: Written::default(),
-        outputs,
-        budget,
-        chip,
-        loops: 0,
-    };
+    let mut generator =
+        Generator { random, program, temps: Vec::new(), written: Written::default(), outputs, budget, chip, loops: 0 };
     for _ in 0..generator.below(6) + 2 {
         let temp = generator.program.new_temp();
         generator.temps.push(temp);
@@ -459,11 +451,8 @@ impl Generator {
             let mask = if output == DEPTH { 4 } else { self.mask() };
             let source = self.source();
             let is_one = self.one_in(2);
-            let mut copy = MachineInstruction::new(
-                Code::Mov.into(),
-                Some(Destination::new(File::Output, output, mask)),
-                [source],
-            );
+            let mut copy =
+                MachineInstruction::new(Code::Mov.into(), Some(Destination::new(File::Output, output, mask)), [source]);
             copy.saturate = self.one_in(3);
             self.push_instruction(copy);
             if is_one && output != DEPTH {

@@ -207,7 +207,8 @@ impl Run<'_> {
         let result = match instruction.op.code {
             Code::Sample(what) => {
                 let is_projected = what.lookup == Lookup::Txp;
-                let project = |[x, y, z, w]: [f32; 4]| if is_projected { [x / w, y / w, z / w, 1.0] } else { [x, y, z, w] };
+                let project =
+                    |[x, y, z, w]: [f32; 4]| if is_projected { [x / w, y / w, z / w, 1.0] } else { [x, y, z, w] };
                 let (ddx, ddy, level) = match what.lookup {
                     Lookup::Txl => ([0.0; 4], [0.0; 4], s1[0]),
                     Lookup::Txd => (s1, s2, 0.0),

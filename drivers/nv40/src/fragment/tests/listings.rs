@@ -102,11 +102,7 @@ fn conditions_are_written_beside_registers() {
     writer.op(Code::Mul, to(File::Temporary, b, 15), &[INPUT, temp(a).swizzled([0; 4])]);
     writer.guarded(Code::Kil, None, &[], 1);
     writer.op(Code::Mov, to(File::Output, 0, 15), &[temp(b)]);
-    let expected = [
-        "ADDRC R0.x, f[TEX0].x, f[TEX0].y;",
-        "MULR H0, f[TEX0], R0.x;",
-        "KIL (LT.x);",
-    ];
+    let expected = ["ADDRC R0.x, f[TEX0].x, f[TEX0].y;", "MULR H0, f[TEX0], R0.x;", "KIL (LT.x);"];
     assert_eq!(writer.finish(&[0], &USUAL), expected.join("\n"));
 }
 
@@ -118,9 +114,7 @@ fn factors_are_folded() {
     writer.op(Code::Mad, to(File::Temporary, a, 15), &[INPUT, INPUT, INPUT]);
     writer.op(Op { code: Code::Mov, scale: Scale::Two }, to(File::Temporary, b, 15), &[temp(a)]);
     writer.op(Op { code: Code::Mov, scale: Scale::Four }, to(File::Output, 0, 15), &[temp(b)]);
-    let expected = [
-        "MADR H0, f[TEX0], f[TEX0], f[TEX0]; # result * 8",
-    ];
+    let expected = ["MADR H0, f[TEX0], f[TEX0], f[TEX0]; # result * 8"];
     assert_eq!(writer.finish(&[0], &USUAL), expected.join("\n"));
 }
 
@@ -133,10 +127,7 @@ fn literals() {
     writer.op(Code::Mov, to(File::Output, 0, 7), &[zero]);
     writer.op(Code::Mov, to(File::Output, 0, 8), &[one]);
     writer.op(Code::Mad, to(File::Output, 1, 15), &[INPUT, row, row.swizzled([3, 2, 1, 0])]);
-    let expected = [
-        "MOVR H0, {0, 0, 0, 1};",
-        "MADR H4, f[TEX0], {0.5, 2, 3, 0.25}, {0.5, 2, 3, 0.25}.wzyx;",
-    ];
+    let expected = ["MOVR H0, {0, 0, 0, 1};", "MADR H4, f[TEX0], {0.5, 2, 3, 0.25}, {0.5, 2, 3, 0.25}.wzyx;"];
     assert_eq!(writer.finish(&[0, 1], &USUAL), expected.join("\n"));
 }
 
@@ -176,10 +167,7 @@ fn depth() {
     let a = writer.temp();
     writer.op(Code::Rcp, to(File::Temporary, a, 1), &[INPUT]);
     writer.op(Code::Mul, to(File::Output, 4, 4), &[temp(a).swizzled([0; 4]), INPUT]);
-    let expected = [
-        "RCPR R0.x, f[TEX0].x;",
-        "MULR R1.z, R0.x, f[TEX0];",
-    ];
+    let expected = ["RCPR R0.x, f[TEX0].x;", "MULR R1.z, R0.x, f[TEX0];"];
     assert_eq!(writer.finish(&[4], &USUAL), expected.join("\n"));
 }
 

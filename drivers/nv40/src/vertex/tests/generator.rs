@@ -85,7 +85,12 @@ impl Generator {
         self.program.machine.chip
     }
 
-    fn push(&mut self, instruction: MachineInstruction) {
+    fn push(&mut self, mut instruction: MachineInstruction) {
+        // No copy makes a move legal that has two indices.
+        let is_indexed = instruction.sources.iter().any(|source| source.relative.is_some());
+        if let Some(to) = instruction.destination.as_mut().filter(|_| is_indexed) {
+            to.relative = None;
+        }
         if let Some(to) = instruction.destination
             && instruction.guard.is_none()
         {

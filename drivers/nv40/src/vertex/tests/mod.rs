@@ -14,7 +14,7 @@ use crate::simulator::{VertexInputs, VertexSimulator};
 use generator::{Choice, INPUTS, UNIFORMS, selected};
 
 /// The programs of each chip.
-const PROGRAMS: u64 = 1500;
+const PROGRAMS: u64 = 4000;
 
 fn text(program: &Program) -> String {
     program.instructions().iter().map(|instruction| format!("{instruction}\n")).collect()
@@ -67,7 +67,11 @@ fn words_compute_what_instructions_do() {
             let finished = match finish(selected(seed, chip), &options) {
                 Ok(finished) => finished,
                 Err(error) => {
-                    assert!(matches!(error, Nv40Error::TooMany { .. }), "{error}");
+                    assert!(
+                        matches!(error, Nv40Error::TooMany { .. }),
+                        "{error} in program {seed} with {options:?}\n{}",
+                        text(program)
+                    );
                     refused += 1;
                     continue;
                 }
