@@ -196,8 +196,11 @@ fn finished(program: &Program, masks: [u8; OUTPUTS], options: &FragmentOptions) 
     let fixed = to_conditions(program);
     let Allocated { instructions, registers } =
         allocate::allocate(program, &live, &halves, &fixed, options.exports_full)?;
+    let flags = free_flags(program);
     let conditions = if options.optimize {
-        conditions::join(machine, &instructions, &live, options.exports_full)
+        let mut reserved = [0; ADDRESSES as usize];
+        flags.iter().for_each(|flag| reserved[usize::from(flag.register)] |= 1 << flag.component);
+        conditions::join(machine, &instructions, &live, reserved, options.exports_full)
     } else {
         vec![Condition::None; instructions.len()]
     };
@@ -229,7 +232,7 @@ fn finished(program: &Program, masks: [u8; OUTPUTS], options: &FragmentOptions) 
         })
         .collect();
     let passes = cost::passes(&code, chip);
-    let words = layout::encode(items, chip, &free_flags(program, &conditions))?;
+    let words = layout::encode(items, chip, &flags)?;
     Ok(Finished { words, code, registers, passes })
 }
 
@@ -248,7 +251,7 @@ fn to_conditions(program: &Program) -> Vec<bool> {
 }
 
 /// The components of condition registers that the program does not use.
-fn free_flags(program: &Program, conditions: &[Condition]) -> Vec<Flag> {
+fn free_flags(program: &Program) -> Vec<Flag> {
     let count = program.machine.chip.limits().fragment.conditions.min(ADDRESSES);
     let mut used = [0u8; ADDRESSES as usize];
     for access in program.accesses() {
@@ -257,13 +260,6 @@ fn free_flags(program: &Program, conditions: &[Condition]) -> Vec<Flag> {
             if let Some(used) = special.and_then(|special| used.get_mut(special)) {
                 *used |= components.mask();
             }
-        }
-    }
-    for condition in conditions {
-        if let Condition::Written(register, mask) = condition
-            && let Some(used) = used.get_mut(usize::from(*register))
-        {
-            *used |= mask;
         }
     }
     let all = (0..count).rev().flat_map(|register| (0..4).map(move |component| Flag { register, component }));

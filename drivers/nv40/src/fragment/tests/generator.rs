@@ -265,8 +265,11 @@ impl Generator {
         let registers = self.chip.limits().fragment.conditions;
         let register = if self.one_in(4) { self.below(registers.into()) as u8 } else { 0 };
         if self.written.conditions[usize::from(register)] == 0 || !self.one_in(3) {
-            let mask = self.mask();
+            let mask = self.mask() & self.free(register);
             let special = Destination::new(File::Special, register.into(), mask);
+            if mask == 0 {
+                return self.condition();
+            }
             if self.one_in(2) {
                 let temp = self.temp();
                 self.operation(Destination::new(File::Temporary, temp, 7), None);
@@ -284,6 +287,11 @@ impl Generator {
         }
         let swizzle = self.swizzle(self.written.conditions[usize::from(register)]);
         Guard { register, condition: self.below(7) as u8, swizzle }
+    }
+
+    /// The components of a condition register that the program may use: long loops take some.
+    fn free(&self, register: u8) -> u8 {
+        if self.most_loops == 2 && register == 1 { 3 } else { 15 }
     }
 
     fn lookup(&mut self, depth: u32) {
@@ -435,7 +443,7 @@ impl Generator {
         }
         self.push(Code::Add, Some(to), &[read, one]);
         let register = self.below(2) as i32;
-        let component = self.below(4) as u8;
+        let component = if self.free(register as u8) == 15 { self.below(4) } else { self.below(2) } as u8;
         let flag = Destination::new(File::Special, register, 1 << component);
         self.push(Code::Sge, Some(flag), &[read, count]);
         let guard = Guard { register: register as u8, condition: 5, swizzle: [component; 4] };
