@@ -127,6 +127,7 @@ impl Generator {
         match op {
             Op::Address => {
                 let dst = Dst { file: File::Address, index: 0, indirect: false, mask: 1 };
+                let op = if self.random.one_in(2) { Op::Mov } else { op };
                 self.push(op, Some(dst), &[Src { negate: false, ..a }]);
             }
             Op::Store => self.push(op, None, &[a]),

@@ -137,10 +137,7 @@ impl MachineState<'_> {
                 self.counter = self.counter.wrapping_add(src[0][0]);
                 [before, !before, !before, !before]
             }
-            Op::Address => {
-                self.address = src[0][0];
-                return;
-            }
+            Op::Address => src[0],
             Op::Store => return self.seen.log.push(src[0]),
             Op::Emit => return self.seen.log.extend(self.seen.outputs.clone()),
             _ => return,
@@ -150,6 +147,10 @@ impl MachineState<'_> {
         }
         let Some(dst) = instruction.dst else { return };
         let is_whole = self.is_allocated && instruction.op == Op::Atomic;
+        if dst.file == File::Address {
+            self.address = result[0];
+            return;
+        }
         let register = match dst.file {
             File::Output => &mut self.seen.outputs[dst.index as usize],
             _ => {
