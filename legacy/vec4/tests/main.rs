@@ -149,3 +149,24 @@ fn allocation_needs_few_registers() {
     assert_eq!(allocate(&mut program, AllocationMode::Pack, true), 1);
     assert_eq!(run(&program, true), seen);
 }
+
+/// A comparison writes the condition that a copy would put there.
+#[test]
+fn results_are_written_to_special_registers() {
+    use machine::{Dst, File, Instruction, Src, Toy};
+    let mut program = Program::new(Toy, 2);
+    let temp = program.new_temp();
+    let dst = |file, index| Some(Dst { file, index, indirect: false, mask: 1 });
+    let (value, input) = (Src { swizzle: [0; 4], ..Src::new(File::Temp, temp) }, Src::new(File::Input, 0));
+    program.push(Instruction::new(Op::Less, dst(File::Temp, temp), &[input, Src::new(File::Input, 1)]));
+    program.push(Instruction::new(Op::Mov, dst(File::Address, 0), &[value]));
+    program.push(Instruction::new(Op::Store, None, &[Src { indirect: true, ..Src::new(File::Temp, 0) }]));
+    // A second use of the address in between.
+    let mut used = program.clone();
+    used.swap(1, 2);
+    used.push(Instruction::new(Op::Store, None, &[Src { indirect: true, ..Src::new(File::Temp, 0) }]));
+    let seen = run(&program, false);
+    assert!(propagate_backward(&mut program));
+    assert_eq!((program.instructions().len(), run(&program, false)), (2, seen));
+    assert!(!propagate_backward(&mut used), "{}", text(&used));
+}
