@@ -54,7 +54,7 @@ impl Generator {
         if let Some(Destination { file: File::Temporary, index, relative: None, mask }) = instruction.destination {
             let index = index as usize;
             self.written.resize(self.written.len().max(index + 1), 0);
-            // A guard keeps what may be undefined.
+            // A guarded write may keep an undefined value.
             self.written[index] |= if instruction.guard.is_some() { 0 } else { mask };
         }
         push_legal(&mut self.program, instruction);
