@@ -24,6 +24,9 @@ const VERTEX_PROFILE: u32 = 7003;
 const FRAGMENT_PROFILE: u32 = 7004;
 const REVISION: u32 = 6;
 const HEADER: usize = 32;
+/// The offset of the program. RPCS3 converts the header and the word after it to the order of the host; a program in
+/// this word would be converted twice.
+const PROGRAM: usize = 48;
 const PARAMETER: usize = 48;
 const SLOT: u32 = 16;
 
@@ -118,7 +121,7 @@ pub fn write_cg(program: &Program, interface: &Interface) -> Result<Vec<u8>, Con
 }
 
 fn file(profile: u32, record: &[u8], parameters: &[Parameter], code: &[u8]) -> Result<Vec<u8>, ContainerError> {
-    let mut bytes = vec![0; HEADER];
+    let mut bytes = vec![0; PROGRAM];
     bytes.extend(record);
     pad(&mut bytes, 4);
     let first = bytes.len();
@@ -136,7 +139,7 @@ fn file(profile: u32, record: &[u8], parameters: &[Parameter], code: &[u8]) -> R
         number(bytes.len())?,
         number(parameters.len())?,
         number(first)?,
-        HEADER as u32,
+        PROGRAM as u32,
         number(code.len())?,
         number(start)?,
     ];
