@@ -147,7 +147,6 @@ pub fn vertex_interface() -> Interface {
 }
 
 /// Multiplies a texture by `tint` (c2), adds it and a literal, multiplies by a column of `m` (c0, c1), kills and writes R0.
-/// R0.
 pub fn fragment_program(chip: Chip) -> FragmentProgram {
     let full = fragment::Source::full;
     let constant = fragment::Source::constant;
