@@ -139,6 +139,15 @@ impl Compiler {
         Compiler { target, ..self }
     }
 
+    /// Returns a compiler like this one for shaders with these names, which the code of some targets has.
+    #[must_use]
+    pub fn with_names(&self, names: &crate::front_end::Interface) -> Compiler {
+        match self.target.with_names(names) {
+            Some(target) => self.clone().with_target(target.into()),
+            None => self.clone(),
+        }
+    }
+
     /// Sets the optimisation level.
     pub fn with_level(self, level: OptLevel) -> Compiler {
         Compiler { level, ..self }

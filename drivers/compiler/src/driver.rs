@@ -217,6 +217,12 @@ pub trait Target: Any + Debug + Send + Sync {
         None
     }
 
+    /// Returns this target for a shader with these names, if the code has the names of uniforms, inputs or samplers.
+    fn with_names(&self, names: &crate::front_end::Interface) -> Option<Box<dyn Target>> {
+        let _ = names;
+        None
+    }
+
     /// Returns this target for the next shader of a program, after a shader with this code, if the stages of a program
     /// share a numbering, such as bindings. Otherwise returns `None`.
     fn following(&self, code: &Code) -> Option<Box<dyn Target>> {

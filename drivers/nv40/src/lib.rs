@@ -23,7 +23,19 @@
 //! ```
 
 pub mod container;
+mod driver;
+mod error;
+mod fragment;
 pub mod isa;
 pub mod listing;
+mod lower;
+mod machine;
+mod options;
 pub mod program;
+mod runner;
+mod select;
 pub mod simulator;
+mod vertex;
+
+pub use driver::{DRIVER, runner};
+pub use error::Nv40Error;

@@ -6,18 +6,23 @@
 use serde::{Deserialize, Serialize};
 
 use crate::isa::{Chip, Mask, fragment};
+use crate::listing::TextureTarget;
+
+/// The register of inputs that languages have as system values: position, point coordinate, face.
+pub const SYSTEM_VALUE: u32 = u32::MAX;
 
 /// An input or output of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Varying {
-    /// The register of the interface.
+    /// The register of the interface; [`SYSTEM_VALUE`] for an input that is not one.
     pub register: u32,
     /// The slot ([`tgsi_ir::slots`]): of vertex inputs an attribute, of fragment outputs a result.
     pub location: i32,
     /// The number in the chip's instructions. Of fragment outputs the number of the R register, or of the H register if
     /// [`FragmentProgram::exports_full`] is not set and the output is a colour.
     pub number: u8,
-    /// The component of the chip's register that holds x of the interface's: 0, except for clip distances.
+    /// Component c of the interface's register is component (c + this) modulo 4 of the chip's: 0, except for clip
+    /// distances.
     pub component: u8,
     /// Components of the interface's register that are read or written, bit 0 = x.
     pub mask: u8,
@@ -151,6 +156,23 @@ impl FragmentProgram {
         self.texcoords() & !texcoords(others)
     }
 
+    /// The dimensions of the textures, by unit, for a listing.
+    pub fn texture_targets(&self) -> [TextureTarget; 16] {
+        let mut targets = [TextureTarget::default(); 16];
+        for texture in &self.textures {
+            if let Some(target) = targets.get_mut(usize::from(texture.unit)) {
+                *target = match texture.kind {
+                    TextureKind::D1 => TextureTarget::D1,
+                    TextureKind::D2 => TextureTarget::D2,
+                    TextureKind::D3 => TextureTarget::D3,
+                    TextureKind::Cube => TextureTarget::Cube,
+                    TextureKind::Rect => TextureTarget::Rectangle,
+                };
+            }
+        }
+        targets
+    }
+
     /// The value of the control register for the program: depth (0xe), 32-bit export (0x40), kill (0x80), and the number
     /// of registers from bit 24. GeForce FX takes the number elsewhere.
     pub fn control(&self) -> u32 {
@@ -180,6 +202,7 @@ pub enum Program {
 impl Varying {
     /// The components of the chip's register.
     pub fn chip_mask(&self) -> Mask {
-        Mask((self.mask << (self.component & 3)) & 15)
+        let shift = self.component & 3;
+        Mask((self.mask << shift | self.mask >> (4 - shift)) & 15)
     }
 }

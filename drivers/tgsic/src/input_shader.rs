@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tgsi::Shader;
 use tgsi_compiler::front_end::{IR_TEXT, Interface, Reading};
 use tgsi_compiler::reflection::Reflection;
-use tgsi_compiler::{Code, CompileError, SourceMap, Stage};
+use tgsi_compiler::{Code, CompileError, Compiler, SourceMap, Stage};
 use tgsi_diagnostics::Diagnostic;
 use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_verify::ExecutorError;
@@ -153,12 +153,18 @@ impl InputShader {
 
     /// Compiles to the driver's code.
     pub fn code(&self, plan: &Plan) -> Result<Code, ShaderError> {
-        Ok(plan.compiler.start(self.source())?.finish()?)
+        Ok(self.compiler(plan).start(self.source())?.finish()?)
+    }
+
+    /// Returns the compiler of a plan, with the names of the shader.
+    fn compiler(&self, plan: &Plan) -> Compiler {
+        self.names().map_or_else(|| plan.compiler.clone(), |names| plan.compiler.with_names(names))
     }
 
     /// Compiles to the driver's code. Consumes the shader, because large shaders need the memory.
     pub fn into_code(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Code, ShaderError> {
-        let compilation = plan.compiler.start(self.into_source())?;
+        let compiler = self.compiler(plan);
+        let compilation = compiler.start(self.into_source())?;
         Ok(match observer {
             Some(observer) => compilation.observed_by(observer).finish(),
             None => compilation.finish(),

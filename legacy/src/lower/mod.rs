@@ -19,6 +19,7 @@
 //! passes between them.
 
 mod form_dot_products;
+mod fuse_sums;
 mod lower_control_flow;
 mod lower_float_comparisons;
 mod lower_interface_integers;
@@ -29,6 +30,7 @@ mod nest_selections;
 mod reuse_differences;
 mod reuse_vectors;
 mod split_operands;
+mod split_scalar_ops;
 mod swap_inverted_sides;
 
 use tgsi_environment::InterfaceIntegers;
@@ -50,6 +52,7 @@ use crate::modifiers::ModifierPolicy;
 use crate::{IsOperand, NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use form_dot_products::form_dot_products;
+use fuse_sums::fuse_sums;
 use lower_control_flow::{flatten_branches, unroll_loops};
 use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 #[doc(hidden)]
@@ -62,6 +65,7 @@ use nest_selections::{Selections, nest_selections};
 use reuse_differences::reuse_differences;
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
+use split_scalar_ops::split_scalar_ops;
 use swap_inverted_sides::swap_inverted_sides;
 
 /// The maximum length of an array of temporaries that is split into values. Longer arrays become registers, because a
@@ -113,6 +117,10 @@ pub struct Vec4Target<'a> {
     pub equality_cost: usize,
     /// A product that is used only by a sum fuses with the sum into one instruction.
     pub fuses_sums: bool,
+    /// Such products fuse here, into `fmad`. Otherwise a later pass fuses them.
+    pub forms_multiply_adds: bool,
+    /// Operations that the machine computes for one component only: others are split.
+    pub is_scalar: &'a dyn Fn(AluOp) -> bool,
     /// Operations that do the same in every component are narrowed to one: the machine pairs instructions on vectors
     /// with instructions on scalars.
     pub narrows_broadcasts: bool,
@@ -144,6 +152,8 @@ impl Default for Vec4Target<'_> {
             selection_cost: 1,
             equality_cost: 1,
             fuses_sums: false,
+            forms_multiply_adds: false,
+            is_scalar: &|_| false,
             narrows_broadcasts: false,
             forms_dot_products: true,
             has_vector_registers: false,
@@ -186,6 +196,18 @@ pub enum LowerError {
         /// The instruction.
         inst: Inst,
     },
+}
+
+impl LowerError {
+    /// The instruction that the error is about, if it is known.
+    pub fn inst(&self) -> Option<Inst> {
+        match *self {
+            LowerError::UnsupportedAlu { inst, .. }
+            | LowerError::IntegerAndFloat { inst }
+            | LowerError::Conditional { inst } => Some(inst),
+            LowerError::Loop { inst } => inst,
+        }
+    }
 }
 
 /// Lowers a shader in SSA form for a machine with floats only, up to and including the trivialisation of register
@@ -339,12 +361,19 @@ pub fn lower_to_registers(shader: &mut Shader, target: &Vec4Target<'_>, passes: 
         passes.run_on(shader, "registers:opt_copy_prop", opt_copy_prop);
         passes.run_on(shader, "registers:opt_dce", opt_dce);
     }
+    if passes.run_on(shader, "registers:split_scalar_ops", |s| split_scalar_ops(s, target.is_scalar)) {
+        // Single components of the vectors are read directly.
+        passes.run_on(shader, "registers:opt_copy_prop", opt_copy_prop);
+    }
     passes.run_on(shader, "registers:opt_cse", opt_cse);
     if target.optimize && !target.has_truncation {
         passes.run_on(shader, "registers:lower_truncated_indices", lower_truncated_indices);
     }
     if target.optimize {
         simplify_operands(shader, target, passes);
+    }
+    if target.optimize && target.fuses_sums && target.forms_multiply_adds {
+        passes.run_on(shader, "registers:fuse_sums", fuse_sums);
     }
     passes.run_on(shader, "registers:opt_dce", opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

@@ -126,10 +126,13 @@ impl Traits {
     /// May store all components of its result regardless of the mask: see
     /// [`Machine::stores_whole`](super::Machine::stores_whole).
     pub const STORES_WHOLE: Traits = Traits(1 << 15);
+    /// Writes components of its result under a condition, so that it reads the destination: the accesses include that
+    /// read, unless the destination is an output.
+    pub const GUARDED: Traits = Traits(1 << 31);
 
-    /// A machine-specific property: there are 16.
+    /// A machine-specific property: there are 15.
     pub const fn own(number: u32) -> Traits {
-        Traits(1 << (16 + (number & 15)))
+        Traits(1 << (16 + number % 15))
     }
 
     /// Whether the sets intersect.
@@ -210,6 +213,12 @@ impl AccessCounts {
     pub fn add(&mut self, mask: u8) {
         self.more |= self.any & mask;
         self.any |= mask;
+    }
+
+    /// Whether any of the components was accessed.
+    #[inline]
+    pub fn has_any(self, mask: u8) -> bool {
+        self.any & mask != 0
     }
 
     /// Whether each of the components was accessed exactly once.

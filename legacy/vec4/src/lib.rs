@@ -15,6 +15,8 @@
 //! | [`hoist_constants`] | replaces copies of a constant in branches by one before them | [`HoistConstants`] |
 //! | [`allocate`] | packs temporaries into the components of few registers | [`Allocate`] |
 //!
+//! [`simple`] has an instruction type with all of these traits, for machines that are described by a table of opcodes,
+//! and a pass for guarded copies.
 //! [`constant_pool`] packs constants into rows, and [`branches`] turns structured control flow into branches, for
 //! encoders.
 //!
@@ -28,7 +30,8 @@
 //! # Registers
 //!
 //! * *Virtual temporaries* are addressed directly. Each has up to four components, and any number of writes.
-//! * *Special registers* (address registers, flags) are tracked like temporaries, and never allocated.
+//! * *Special registers* (address registers, condition codes, predicates) are tracked like temporaries, and never
+//!   allocated. Instructions may write components of their result under a condition ([`Traits::GUARDED`]).
 //! * *Fixed registers* are temporaries with a fixed location: elements of arrays, and registers that functions share. A
 //!   write to one of them, or through an index register, may alias any other.
 //! * *Outputs* are visible outside at the end, or at an [output barrier](Traits::OUTPUT_BARRIER).
@@ -52,6 +55,7 @@ pub mod propagate_backward;
 pub mod propagate_copies;
 pub mod reaching_definitions;
 mod regions;
+pub mod simple;
 pub mod vectorize;
 
 use std::fmt::Debug;
@@ -67,7 +71,7 @@ pub use propagate_copies::PropagateCopies;
 pub use vectorize::Vectorize;
 
 /// Structured control flow. Each of these instructions ends a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Flow {
     /// Begins a conditional construct.
     If,

@@ -192,12 +192,15 @@ fn dense_result<Opcode>(access: &RegisterAccess<Opcode>) -> Option<(usize, u8)> 
     access.written().and_then(|w| Some((w.dense()?, w.mask())))
 }
 
-/// Filters copies of a temporary (including fixed ones) to another one or to an output.
+/// Filters copies of a temporary (including fixed ones) to another one, to a special register or to an output.
 #[inline]
 fn is_plain(copy: Option<RegisterCopy>) -> Option<RegisterCopy> {
     let is_temporary = |register: Reg| register.as_temp().is_some() || register.as_fixed().is_some();
     copy.filter(|copy| {
-        is_temporary(copy.from) && (is_temporary(copy.to) || copy.to.as_output().is_some()) && copy.from != copy.to
+        let is_special = copy.to.dense().is_some() && copy.to.as_temp().is_none();
+        is_temporary(copy.from)
+            && (is_temporary(copy.to) || is_special || copy.to.as_output().is_some())
+            && copy.from != copy.to
     })
 }
 

@@ -1,7 +1,9 @@
 //! Random programs for the test machine.
 
+use tgsi_vec4::simple::{Destination, File, Guard, Source, push_legal};
+
 use super::interpreter::{INPUTS, OUTPUTS};
-use super::machine::{Dst, File, Instruction, Op, Program, Src, Toy};
+use super::machine::{ADDRESS, FLAGS, Instruction, Op, Program, Toy};
 
 /// A simple random number generator.
 pub struct Random(pub u64);
@@ -43,44 +45,90 @@ pub fn program(seed: u64) -> Program {
 }
 
 impl Generator {
-    fn push(&mut self, op: Op, dst: Option<Dst>, src: &[Src]) {
-        if let Some(Dst { file: File::Temp, index, indirect: false, mask }) = dst {
-            let index = index as usize;
-            self.written.resize(self.written.len().max(index + 1), 0);
-            self.written[index] |= mask;
-        }
-        self.program.push(Instruction::new(op, dst, src));
+    fn push(&mut self, op: Op, dst: Option<Destination>, src: &[Source]) {
+        self.push_instruction(Instruction::new(op, dst, src.iter().copied()));
     }
 
-    fn temp(&mut self) -> u32 {
+    /// Appends an instruction, copying operands that it does not take.
+    fn push_instruction(&mut self, instruction: Instruction) {
+        if let Some(Destination { file: File::Temporary, index, relative: None, mask }) = instruction.destination {
+            let index = index as usize;
+            self.written.resize(self.written.len().max(index + 1), 0);
+            // A guard keeps what may be undefined.
+            self.written[index] |= if instruction.guard.is_some() { 0 } else { mask };
+        }
+        push_legal(&mut self.program, instruction);
+    }
+
+    /// A guarded write, after the flags have been computed.
+    fn guarded(&mut self) {
+        // A result for a guarded copy.
+        let sunk = self.random.one_in(2).then(|| {
+            let (temp, operands) = (self.program.new_temp() as i32, [self.source(), self.source()]);
+            let op = [Op::Add, Op::Dot, Op::Load][self.random.below(3) as usize];
+            self.push(op, Some(Destination::new(File::Temporary, temp, 0xf)), &operands[..op.operands()]);
+            Source::new(File::Temporary, temp)
+        });
+        let flags = Destination::new(File::Special, FLAGS.into(), 0xf);
+        let test = [Op::Mov, Op::Add, Op::Less][self.random.below(3) as usize];
+        let operands = [self.source(), self.source()];
+        // Backward propagation finds the producer.
+        if self.random.one_in(2) {
+            let temp = self.program.new_temp() as i32;
+            self.push(test, Some(Destination::new(File::Temporary, temp, 0xf)), &operands[..test.operands()]);
+            self.push(Op::Mov, Some(flags), &[Source::new(File::Temporary, temp)]);
+        } else {
+            self.push(test, Some(flags), &operands[..test.operands()]);
+        }
+        for _ in 0..self.random.below(3) + 1 {
+            let op = [Op::Mov, Op::Add, Op::Mul, Op::Dot, Op::Load][self.random.below(5) as usize];
+            let operands = [self.source(), self.source()];
+            let dst = self.destination();
+            let mut instruction = Instruction::new(op, Some(dst), operands[..op.operands()].iter().copied());
+            let swizzle = [0; 4].map(|_: u8| self.random.below(4) as u8);
+            let condition = self.random.below(2) as u8;
+            instruction.guard = Some(Guard { register: FLAGS, condition, swizzle });
+            self.push_instruction(instruction);
+        }
+        if let Some(sunk) = sunk {
+            let mut copy = Instruction::new(Op::Mov, Some(self.destination()), [sunk]);
+            copy.guard = Some(Guard { register: FLAGS, condition: 0, swizzle: [0, 1, 2, 3] });
+            self.push_instruction(copy);
+        }
+    }
+
+    fn temp(&mut self) -> i32 {
         let number = self.random.below(self.temps.len() as u64) as usize;
         // Passes work on separate values.
         if self.random.one_in(3) {
             self.temps[number] = self.program.new_temp();
         }
-        self.temps[number]
+        self.temps[number] as i32
     }
 
-    fn source(&mut self) -> Src {
+    fn source(&mut self) -> Source {
         let mut src = match self.random.below(16) {
-            0 | 1 => Src::new(File::Input, self.random.below(INPUTS.into()) as u32),
+            0 | 1 => Source::new(File::Input, self.random.below(INPUTS.into()) as i32),
             2..=4 => {
                 let row = [0; 4].map(|_: u32| self.random.below(3) as u32);
-                Src::new(File::Constant, self.program.constants.intern(row) as u32)
+                Source::new(File::Constant, self.program.constants.intern(row))
             }
-            5 => Src::new(File::Temp, self.random.below(FIXED.into()) as u32),
-            6 => Src { indirect: true, ..Src::new(File::Temp, self.random.below(FIXED.into()) as u32) },
-            7 if self.random.one_in(4) => Src::new(File::Output, self.random.below(OUTPUTS as u64) as u32),
+            5 => Source::new(File::Temporary, self.random.below(FIXED.into()) as i32),
+            6 => Source {
+                relative: Some(ADDRESS),
+                ..Source::new(File::Temporary, self.random.below(FIXED.into()) as i32)
+            },
+            7 if self.random.one_in(4) => Source::new(File::Output, self.random.below(OUTPUTS as u64) as i32),
             _ => {
                 let number = self.random.below(self.temps.len() as u64) as usize;
-                Src::new(File::Temp, self.temps[number])
+                Source::new(File::Temporary, self.temps[number] as i32)
             }
         };
         let mut mask = 0xf;
-        if src.file == File::Temp && src.index >= FIXED {
+        if src.file == File::Temporary && src.index >= FIXED as i32 {
             mask = self.written.get(src.index as usize).copied().unwrap_or(0);
             if mask == 0 {
-                (src, mask) = (Src::new(File::Input, 0), 0xf);
+                (src, mask) = (Source::new(File::Input, 0), 0xf);
             }
         }
         src.negate = self.random.one_in(5);
@@ -97,15 +145,15 @@ impl Generator {
         src
     }
 
-    fn destination(&mut self) -> Dst {
-        let (file, index, indirect) = match self.random.below(16) {
-            0 => (File::Temp, self.random.below(FIXED.into()) as u32, false),
-            1 => (File::Temp, self.random.below(FIXED.into()) as u32, true),
-            2 => (File::Output, self.random.below(OUTPUTS as u64) as u32, false),
-            _ => (File::Temp, self.temp(), false),
+    fn destination(&mut self) -> Destination {
+        let (file, index, relative) = match self.random.below(16) {
+            0 => (File::Temporary, self.random.below(FIXED.into()) as i32, None),
+            1 => (File::Temporary, self.random.below(FIXED.into()) as i32, Some(ADDRESS)),
+            2 => (File::Output, self.random.below(OUTPUTS as u64) as i32, None),
+            _ => (File::Temporary, self.temp(), None),
         };
         let mask = if self.random.one_in(3) { 0xf } else { self.random.below(15) as u8 + 1 };
-        Dst { file, index, indirect, mask }
+        Destination { file, index, relative, mask }
     }
 
     fn operation(&mut self) {
@@ -126,8 +174,8 @@ impl Generator {
         let (a, b) = (self.source(), self.source());
         match op {
             Op::Address => {
-                let dst = Dst { file: File::Address, index: 0, indirect: false, mask: 1 };
-                self.push(op, Some(dst), &[Src { negate: false, ..a }]);
+                let dst = Destination::new(File::Special, ADDRESS.register.into(), 1);
+                self.push(op, Some(dst), &[Source { negate: false, ..a }]);
             }
             Op::Store => self.push(op, None, &[a]),
             Op::Emit => self.push(op, None, &[]),
@@ -146,23 +194,28 @@ impl Generator {
                 self.push(op, Some(dst), &[a, b]);
                 // The same operation on other values.
                 for _ in 0..self.random.below(3) {
-                    let again = Dst { index: self.temp(), file: File::Temp, indirect: false, mask: dst.mask };
+                    let again =
+                        Destination { index: self.temp(), file: File::Temporary, relative: None, mask: dst.mask };
                     let number = self.random.below(4) as usize;
                     let swizzle = [a.swizzle[number]; 4];
-                    self.push(op, Some(again), &[Src { swizzle, ..a }, b]);
+                    self.push(op, Some(again), &[Source { swizzle, ..a }, b]);
                 }
             }
         }
     }
 
     /// A result that is written component by component, or pair by pair.
-    fn in_parts(&mut self, op: Op, dst: Dst, src: [Src; 2]) {
+    fn in_parts(&mut self, op: Op, dst: Destination, src: [Source; 2]) {
         let parts: &[u8] = if op == Op::Twist { &[3, 12] } else { &[1, 2, 4, 8] };
         for part in parts.iter().filter(|&part| dst.mask & part != 0) {
-            self.push(op, Some(Dst { mask: dst.mask & part, ..dst }), &src);
+            self.push(op, Some(Destination { mask: dst.mask & part, ..dst }), &src);
             if self.random.one_in(3) {
                 let (aside, value) = (self.program.new_temp(), self.source());
-                self.push(Op::Mov, Some(Dst { file: File::Temp, index: aside, indirect: false, mask: 1 }), &[value]);
+                self.push(
+                    Op::Mov,
+                    Some(Destination { file: File::Temporary, index: aside as i32, relative: None, mask: 1 }),
+                    &[value],
+                );
                 self.temps.push(aside);
             }
         }
@@ -174,19 +227,20 @@ impl Generator {
                 return;
             }
             self.budget -= 1;
-            match self.random.below(14) {
+            match self.random.below(15) {
                 0 | 1 if depth < 4 => self.conditional(depth, in_loop),
                 2 if depth < 3 => self.rounds(depth),
                 4 => {
                     let temp = self.program.new_temp();
                     let mask = self.random.below(15) as u8 + 1;
-                    self.choice(Dst { file: File::Temp, index: temp, indirect: false, mask }, 3);
+                    self.choice(Destination { file: File::Temporary, index: temp as i32, relative: None, mask }, 3);
                     self.temps.push(temp);
                 }
                 3 if in_loop && self.random.one_in(3) => {
                     let jump = if self.random.one_in(2) { Op::Break } else { Op::Continue };
                     self.push(jump, None, &[]);
                 }
+                5 => self.guarded(),
                 _ => self.operation(),
             }
         }
@@ -207,9 +261,9 @@ impl Generator {
     }
 
     /// A value that depends on conditions, with the same constant on many sides, as left by phis.
-    fn choice(&mut self, dst: Dst, depth: u32) {
+    fn choice(&mut self, dst: Destination, depth: u32) {
         if depth == 0 || self.random.one_in(6) {
-            let row = Src::new(File::Constant, self.program.constants.intern([5; 4]) as u32);
+            let row = Source::new(File::Constant, self.program.constants.intern([5; 4]));
             let src = if self.random.one_in(3) { self.source() } else { row };
             return self.push(Op::Mov, Some(dst), &[src]);
         }
@@ -225,12 +279,16 @@ impl Generator {
     fn rounds(&mut self, depth: u32) {
         let (counter, condition) = (self.program.new_temp(), self.program.new_temp());
         let component = self.random.below(4) as u8;
-        let dst = |index| Dst { file: File::Temp, index, indirect: false, mask: 1 << component };
-        let read = |index| Src { swizzle: [component; 4], ..Src::new(File::Temp, index) };
-        let [zero, one] =
-            [[0; 4], [1; 4]].map(|row| Src::new(File::Constant, self.program.constants.intern(row) as u32));
+        let dst = |index: u32| Destination {
+            file: File::Temporary,
+            index: index as i32,
+            relative: None,
+            mask: 1 << component,
+        };
+        let read = |index: u32| Source::new(File::Temporary, index as i32).swizzled([component; 4]);
+        let [zero, one] = [[0; 4], [1; 4]].map(|row| Source::new(File::Constant, self.program.constants.intern(row)));
         let row = [self.random.below(4) as u32; 4];
-        let limit = Src::new(File::Constant, self.program.constants.intern(row) as u32);
+        let limit = Source::new(File::Constant, self.program.constants.intern(row));
         self.push(Op::Mov, Some(dst(counter)), &[zero]);
         self.push(Op::Loop, None, &[]);
         self.push(Op::Less, Some(dst(condition)), &[limit, read(counter)]);
@@ -246,10 +304,10 @@ impl Generator {
 
     /// Makes some of the results visible.
     fn end(&mut self) {
-        for output in 0..OUTPUTS as u32 {
+        for output in 0..OUTPUTS as i32 {
             let src = self.source();
             let mask = self.random.below(15) as u8 + 1;
-            self.push(Op::Mov, Some(Dst { file: File::Output, index: output, indirect: false, mask }), &[src]);
+            self.push(Op::Mov, Some(Destination { file: File::Output, index: output, relative: None, mask }), &[src]);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Runs programs of the test machine.
 
-use super::machine::{Dst, File, Instruction, Op, Program, Src};
+use tgsi_vec4::simple::{Destination, File, Relative, SimpleMachine, Source};
+
+use super::machine::{Instruction, Op, Program, Toy};
 
 /// The visible effects of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -15,6 +17,7 @@ struct MachineState<'a> {
     is_allocated: bool,
     temps: Vec<[u32; 4]>,
     address: u32,
+    flags: [u32; 4],
     counter: u32,
     seen: VisibleEffects,
 }
@@ -27,13 +30,13 @@ pub fn run(program: &Program, is_allocated: bool) -> VisibleEffects {
     let instructions = program.instructions();
     let seen = VisibleEffects { outputs: vec![[0; 4]; OUTPUTS], log: Vec::new() };
     let temps = vec![[0; 4]; program.num_temps() as usize];
-    let mut state = MachineState { program, is_allocated, temps, address: 0, counter: 7, seen };
+    let mut state = MachineState { program, is_allocated, temps, address: 0, flags: [0; 4], counter: 7, seen };
     let (mut at, mut steps) = (0, 0);
     while let Some(instruction) = instructions.get(at) {
         steps += 1;
         assert!(steps < 1_000_000, "the program does not end");
         at = match instruction.op {
-            Op::If if state.source(&instruction.src[0])[0] & 1 == 0 => after(instructions, at, true),
+            Op::If if state.source(&instruction.sources[0])[0] & 1 == 0 => after(instructions, at, true),
             Op::Else => after(instructions, at, false),
             Op::Break => loop_end(instructions, at) + 1,
             Op::Continue => loop_end(instructions, at),
@@ -90,28 +93,29 @@ fn loop_start(instructions: &[Instruction], at: usize) -> usize {
 
 impl MachineState<'_> {
     /// The temporary that an operand addresses: indices wrap around within the array.
-    fn temp(&self, index: u32, indirect: bool) -> usize {
-        let fixed = self.program.first_temp();
-        (if indirect { (index.wrapping_add(self.address)) % fixed } else { index }) as usize
+    fn temp(&self, index: i32, relative: Option<Relative>) -> usize {
+        let (index, fixed) = (index as u32, self.program.first_temp());
+        (if relative.is_some() { (index.wrapping_add(self.address)) % fixed } else { index }) as usize
     }
 
-    fn source(&self, src: &Src) -> [u32; 4] {
+    fn source(&self, src: &Source) -> [u32; 4] {
         let words = match src.file {
-            File::Temp => self.temps[self.temp(src.index, src.indirect)],
+            File::Temporary => self.temps[self.temp(src.index, src.relative)],
             File::Output => self.seen.outputs[src.index as usize],
-            File::Input => [0, 1, 2, 3].map(|c| (src.index + 1) * 1000 + c * 17 + 5),
-            File::Constant => self.program.constants.row(src.index as i32),
-            File::Address => [self.address; 4],
+            File::Input => [0, 1, 2, 3].map(|c| (src.index as u32 + 1) * 1000 + c * 17 + 5),
+            File::Constant => self.program.constants.row(src.index),
+            File::Uniform | File::Special => unreachable!("not generated"),
         };
         let sign = |word: u32| if src.negate { word.wrapping_neg() } else { word };
         src.swizzle.map(|c| sign(words[usize::from(c)]))
     }
 
     fn step(&mut self, instruction: &Instruction) {
+        assert!(Toy.accepts(instruction), "the machine lacks {instruction}");
         if instruction.op == Op::Twist && self.is_allocated {
             for half in [3, 12] {
-                let dst = instruction.dst.map(|dst| Dst { mask: dst.mask & half, ..dst });
-                self.compute(&Instruction { dst, ..instruction.clone() });
+                let destination = instruction.destination.map(|dst| Destination { mask: dst.mask & half, ..dst });
+                self.compute(&Instruction { destination, ..instruction.clone() });
             }
         } else {
             self.compute(instruction);
@@ -119,7 +123,7 @@ impl MachineState<'_> {
     }
 
     fn compute(&mut self, instruction: &Instruction) {
-        let src: Vec<[u32; 4]> = instruction.src.iter().map(|src| self.source(src)).collect();
+        let src: Vec<[u32; 4]> = instruction.sources.iter().map(|source| self.source(source)).collect();
         let each = |of: &dyn Fn(usize) -> u32| [0, 1, 2, 3].map(of);
         let mut result = match instruction.op {
             Op::Mov => src[0],
@@ -148,16 +152,23 @@ impl MachineState<'_> {
         if instruction.saturate {
             result = result.map(|word| word.min(0xffff));
         }
-        let Some(dst) = instruction.dst else { return };
+        let Some(dst) = instruction.destination else { return };
         let is_whole = self.is_allocated && instruction.op == Op::Atomic;
+        let passes = |c: usize| {
+            instruction
+                .guard
+                .is_none_or(|guard| self.flags[usize::from(guard.swizzle[c])] & 1 != u32::from(guard.condition))
+        };
+        let passes = [0, 1, 2, 3].map(passes);
         let register = match dst.file {
+            File::Special => &mut self.flags,
             File::Output => &mut self.seen.outputs[dst.index as usize],
             _ => {
-                let temp = self.temp(dst.index, dst.indirect);
+                let temp = self.temp(dst.index, dst.relative);
                 &mut self.temps[temp]
             }
         };
-        for c in (0..4).filter(|c| is_whole || dst.mask >> c & 1 != 0) {
+        for c in (0..4).filter(|&c| passes[c] && (is_whole || dst.mask >> c & 1 != 0)) {
             register[c] = result[c];
         }
     }

@@ -2,26 +2,27 @@
 
 use tgsi_vec4::blocks::Block;
 use tgsi_vec4::liveness::Liveness;
+use tgsi_vec4::simple::{Destination, File, Source};
 use tgsi_vec4::{Flow, RegisterAccess};
 
 use super::generator::Random;
-use super::machine::{Dst, File, Instruction, Op, Program, Src, Toy};
+use super::machine::{Instruction, Op, Program, Toy};
 
 const TEMPS: u64 = 6;
 
 fn push(program: &mut Program, op: Op, random: &mut Random) {
     let is_add = op == Op::Add;
-    let temp = |random: &mut Random| random.below(TEMPS) as u32;
+    let temp = |random: &mut Random| random.below(TEMPS) as i32;
     let dst = is_add.then(|| {
         let (index, mask) = (temp(random), random.below(15) as u8 + 1);
-        Dst { file: File::Temp, index, indirect: false, mask }
+        Destination { file: File::Temporary, index, relative: None, mask }
     });
     let mut src = Vec::new();
     for _ in 0..if is_add { 2 } else { usize::from(op == Op::If) } {
         let swizzle = [0; 4].map(|_: u8| random.below(4) as u8);
-        src.push(Src { swizzle, ..Src::new(File::Temp, temp(random)) });
+        src.push(Source { swizzle, ..Source::new(File::Temporary, temp(random)) });
     }
-    program.push(Instruction::new(op, dst, &src));
+    program.push(Instruction::new(op, dst, src));
 }
 
 fn list(program: &mut Program, random: &mut Random, depth: u32, in_loop: bool) {

@@ -14,6 +14,7 @@ use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
+use tgsi_vec4::simple::sink_guarded;
 use tgsi_vec4::vectorize::vectorize;
 
 const ROUNDS: u64 = 4000;
@@ -52,9 +53,10 @@ fn coalesce(program: &mut Program) -> bool {
     program.instructions().len() < before
 }
 
-const PASSES: [Pass; 9] = [
+const PASSES: [Pass; 10] = [
     ("propagate_copies", propagate_copies, false),
     ("propagate_backward", propagate_backward, false),
+    ("sink_guarded", sink_guarded, false),
     ("remove_dead_code", remove_dead_code, false),
     ("merge_instructions", merge_instructions, false),
     ("vectorize", vectorize, false),
@@ -102,6 +104,7 @@ fn all_passes_one_after_the_other_keep_what_others_see() {
             propagate_copies(&mut changed);
             remove_dead_code(&mut changed);
             propagate_backward(&mut changed);
+            sink_guarded(&mut changed);
             merge_instructions(&mut changed);
             vectorize(&mut changed);
         }
@@ -117,25 +120,30 @@ fn all_passes_one_after_the_other_keep_what_others_see() {
 
 #[test]
 fn allocation_needs_few_registers() {
-    use machine::{Dst, File, Instruction, Src, Toy};
+    use machine::{Instruction, Toy};
+    use tgsi_vec4::simple::{Destination, File, Source};
     // Sums of products, each a separate scalar: four of them fit a register.
     let mut program = Program::new(Toy, 0);
     let mut sums = Vec::new();
     for input in 0..4 {
         let temp = program.new_temp();
-        let dst = Dst { file: File::Temp, index: temp, indirect: false, mask: 1 };
-        let src = Src { swizzle: [input; 4], ..Src::new(File::Input, 0) };
-        program.push(Instruction::new(Op::Mul, Some(dst), &[src, src]));
-        sums.push(Src { swizzle: [0; 4], ..Src::new(File::Temp, temp) });
+        let dst = Destination { file: File::Temporary, index: temp as i32, relative: None, mask: 1 };
+        let src = Source { swizzle: [input; 4], ..Source::new(File::Input, 0) };
+        program.push(Instruction::new(Op::Mul, Some(dst), [src, src]));
+        sums.push(Source { swizzle: [0; 4], ..Source::new(File::Temporary, temp as i32) });
     }
     let sum = program.new_temp();
-    let dst = Dst { file: File::Temp, index: sum, indirect: false, mask: 1 };
-    program.push(Instruction::new(Op::Add, Some(dst), &[sums[0], sums[1]]));
+    let dst = Destination { file: File::Temporary, index: sum as i32, relative: None, mask: 1 };
+    program.push(Instruction::new(Op::Add, Some(dst), [sums[0], sums[1]]));
     for &other in &sums[2..] {
-        let so_far = Src { swizzle: [0; 4], ..Src::new(File::Temp, sum) };
-        program.push(Instruction::new(Op::Add, Some(dst), &[so_far, other]));
+        let so_far = Source { swizzle: [0; 4], ..Source::new(File::Temporary, sum as i32) };
+        program.push(Instruction::new(Op::Add, Some(dst), [so_far, other]));
     }
-    program.push(Instruction::new(Op::Store, None, &[Src { swizzle: [0; 4], ..Src::new(File::Temp, sum) }]));
+    program.push(Instruction::new(
+        Op::Store,
+        None,
+        [Source { swizzle: [0; 4], ..Source::new(File::Temporary, sum as i32) }],
+    ));
     let seen = run(&program, false);
     assert_eq!(allocate(&mut program, AllocationMode::Pack, true), 1);
     assert_eq!(run(&program, true), seen);

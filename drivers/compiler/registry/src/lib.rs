@@ -50,6 +50,8 @@ static DRIVERS: &[DriverRow] = &[
         run_target: Some(tgsi_driver_cpu::run_target),
         ..DriverRow::new(&tgsi_driver_cpu::DRIVER)
     },
+    #[cfg(feature = "nv40")]
+    DriverRow { runner: Some(tgsi_driver_nv40::runner), ..DriverRow::new(&tgsi_driver_nv40::DRIVER) },
     #[cfg(feature = "spirv")]
     DriverRow {
         #[cfg(feature = "vulkan")]

@@ -10,6 +10,8 @@ mod registers;
 mod texture;
 mod vertex;
 
+#[cfg(test)]
+pub(crate) use fragment::evaluate as evaluate_fragment;
 pub use fragment::{FragmentResult, FragmentSimulator, QuadInputs};
 pub use registers::Registers;
 pub use texture::{Lookup, TextureFetch};
@@ -114,4 +116,10 @@ fn set_conditions(conditions: &mut Conditions, register: u8, values: [f32; 4], m
 /// Clamps to [0, 1]; NaN gives 0.
 fn saturate(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
+}
+
+/// Rounds to a value of an H register.
+#[cfg(test)]
+pub(crate) fn round_to_half(value: f32) -> f32 {
+    half::round(value)
 }

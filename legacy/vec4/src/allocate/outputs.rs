@@ -63,6 +63,12 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
         let last = copy.filter(|copy| depth == 0 && copy.to.as_output().is_some());
         for temp in access.reads().iter().filter_map(|read| read.temp()) {
             let bundle = allocation.bundle_of[temp] as usize;
+            // The destination of a guarded instruction may be an output, unless it is an operand, too.
+            let is_destination = access.written().and_then(|written| written.temp()) == Some(temp);
+            let reads = access.reads().iter().filter(|read| read.temp() == Some(temp));
+            if access.traits.any(Traits::GUARDED) && is_destination && reads.count() == 1 {
+                continue;
+            }
             let is_within = copy.is_some_and(|copy| {
                 copy.to.as_temp().is_some_and(|to| {
                     let positions = (&allocation.position_of[to], &allocation.position_of[temp]);

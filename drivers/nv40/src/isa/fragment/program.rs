@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instruction, encode};
+use super::{Instruction, decode, encode};
 use crate::isa::{Chip, EncodeError};
 
 /// A constant slot that receives the value of a uniform at run time.
@@ -27,6 +27,17 @@ impl Program {
     /// Returns the number of slots.
     pub fn slots(&self) -> u32 {
         (self.words.len() / 4) as u32
+    }
+
+    /// Returns the number of instructions: slots that are not constants.
+    pub fn instructions(&self, chip: Chip) -> u32 {
+        let mut rest = self.words.as_slice();
+        let mut count = 0;
+        while let Ok(instruction) = decode(rest, chip) {
+            count += 1;
+            rest = rest.get(instruction.slots() as usize * 4..).unwrap_or_default();
+        }
+        count
     }
 
     /// Appends an instruction. Its constant slot, if `uniform` has a number, is listed under this number.

@@ -229,6 +229,12 @@ impl Quad<'_> {
     }
 }
 
+/// Computes the result of an opcode with operands, by IEEE 754.
+#[cfg(test)]
+pub(crate) fn evaluate(op: FragmentOp, operands: [[f32; 4]; 3]) -> Option<[f32; 4]> {
+    alu::evaluate(Arithmetic { rules: Rules::Ieee, stage: Stage::Fragment }, op, operands)
+}
+
 /// The difference of S0 to the neighbour along x (axis 1) or y (axis 2).
 fn derivative(operands: &Operands, lane: usize, axis: usize) -> [f32; 4] {
     let (low, high) = (operands[lane & !axis][0], operands[lane | axis][0]);
