@@ -305,13 +305,14 @@ fn add_samplers(interface: &Interface, textures: &[crate::program::Texture], par
 /// The resource and semantic of an output of a vertex program.
 fn vertex_output(output: &Varying) -> (u32, String) {
     let number = u32::from(output.number);
-    match (number, output.component) {
+    let first = output.chip_mask().0.trailing_zeros();
+    match (number, first) {
         (0, _) => (resource::POSITION, "POSITION".to_owned()),
         (1..=2, _) => (resource::COLOUR + number - 1, format!("COLOR{}", number - 1)),
         (3..=4, _) => (resource::COLOUR + number - 1, format!("BCOL{}", number - 3)),
         (5, 0) => (resource::FOG, "FOG".to_owned()),
         (6, 0) => (resource::POINT_SIZE, "PSIZE".to_owned()),
-        (5..=6, component) => (resource::UNDEFINED, format!("CLP{}", (number - 5) * 3 + u32::from(component) - 1)),
+        (5..=6, _) => (resource::UNDEFINED, format!("CLP{}", (number - 5) * 3 + first - 1)),
         (7..=14, _) => texcoord(number - 7),
         _ => texcoord(number - 15 + 8),
     }
