@@ -48,8 +48,8 @@ pub(super) struct Named<T> {
     pub(super) item: T,
 }
 
-/// Names the inputs or outputs of a program. Those without a name in the interface have `prefix` and the register. Parts
-/// of one register have the components after the name.
+/// Names the inputs or outputs of a program. Those without a name in the interface have `prefix` and the register.
+/// Parts of one register have the components after the name.
 pub(super) fn varyings(list: &[Varying], interface: &[InterfaceVariable], prefix: &str) -> Vec<Named<Varying>> {
     let mut variables: Vec<_> = interface.iter().collect();
     variables.sort_by_key(|variable| variable.register);
