@@ -9,9 +9,12 @@
 //! 3. A value in SSA form is live from its definition to its last use. A use in a loop that does not contain the
 //!    definition extends the interval to the end of the outermost such loop. A value read through folded modifiers is
 //!    used where the modifiers' result is used; a folded saturation is the destination of its producer.
-//! 4. Values that the backend does not keep in registers (constants, uniforms as operands) have no location:
-//!    `needs_location` selects the values that do.
-//! 5. A result does not share a location with an operand of the same instruction: backends may expand one instruction
+//! 4. Values that the backend does not keep in registers (uniforms as operands, derefs) have no location:
+//!    [`AssignOptions::needs_location`] selects the values that do. It need not exclude handles of registers, folded
+//!    loads, values stored to a register, folded modifiers, constants (`load_const`) and undefined values: these never
+//!    have one.
+//! 5. A result shares a location with an operand that ends at the same instruction only if the machine reads all
+//!    operands of the instruction before it writes ([`AssignOptions::reads_first`]); backends may expand one instruction
 //!    into several. Nothing else that is live at the same time shares a location.
 //! 6. A register of the IR is undefined before its first store: the code comes from SSA, where zeros are explicit.
 //! 7. If there are not enough locations, the error names the first instruction in program order after which too many
@@ -53,10 +56,12 @@ impl Assignment {
 
 /// There are too few registers.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{inst} exceeds the {limit} registers, {peak} are needed")]
+#[error("{peak} registers are needed, and there are {limit}")]
 pub struct TooManyRegisters {
     /// The first instruction after which too many registers are live.
     pub inst: Inst,
+    /// The instruction of the source that it comes from, if it is known ([`Body::nearest_origin`]).
+    pub origin: Option<u32>,
     /// The number of registers that the whole body needs.
     pub peak: u32,
     /// The number of registers available.
@@ -71,21 +76,31 @@ struct Interval {
     end: u32,
 }
 
-/// Assigns locations, see the [module](self). `needs_location` selects the values kept in registers. `is_folded` selects
-/// the modifiers that need no code: [`chase::is_folded`](crate::chase::is_folded) with the target's policy, or
-/// the decision of a backend that folds modifiers itself, which may read a register later than the modifier only if
-/// [`LaterReads`](crate::later_reads::LaterReads) allows it.
+/// The machine for [`assign_registers`].
+#[derive(Clone, Copy)]
+pub struct AssignOptions<'a> {
+    /// The number of registers.
+    pub limit: u32,
+    /// Selects the modifiers that need no code: [`chase::is_folded`](crate::chase::is_folded) with the target's policy,
+    /// or the decision of a backend that folds modifiers itself, which may read a register later than the modifier only
+    /// if [`LaterReads`](crate::later_reads::LaterReads) allows it.
+    pub is_folded: &'a dyn Fn(&Body, Inst) -> bool,
+    /// Selects the values kept in registers.
+    pub needs_location: &'a dyn Fn(&Body, Def) -> bool,
+    /// Selects the instructions of which all operands are read before the result is written: its location may be that
+    /// of an operand without later uses. Not for operations that the backend expands into several instructions.
+    /// `&|_, _| false` if results have locations apart from operands.
+    pub reads_first: &'a dyn Fn(&Body, Inst) -> bool,
+}
+
+/// Assigns locations, see the [module](self).
 ///
 /// # Errors
-/// The body needs more than `limit` registers.
-pub fn assign_registers(
-    body: &Body,
-    is_folded: &dyn Fn(&Body, Inst) -> bool,
-    limit: u32,
-    needs_location: &dyn Fn(&Body, Def) -> bool,
-) -> Result<Assignment, TooManyRegisters> {
+/// The body needs more registers than the limit.
+pub fn assign_registers(body: &Body, options: AssignOptions<'_>) -> Result<Assignment, TooManyRegisters> {
+    let limit = options.limit;
     let mut assignment = Assignment::default();
-    let lives = Intervals { body, is_folded, order: &body.inst_order(), loops: &body.loop_tree() };
+    let lives = Intervals { body, options, order: &body.inst_order(), loops: &body.loop_tree() };
     let mut intervals = Vec::new();
     for register in reg_decls(body) {
         if register.num_array_elems > 0 {
@@ -98,7 +113,7 @@ pub fn assign_registers(
     let arrays = assignment.peak;
     for block in body.blocks() {
         for inst in body.insts(block) {
-            intervals.extend(lives.of_value(inst, needs_location));
+            intervals.extend(lives.of_value(inst));
         }
     }
     intervals.sort_unstable_by_key(|interval| (interval.start, interval.def));
@@ -121,7 +136,7 @@ pub fn assign_registers(
         }
     }
     match excess {
-        Some(inst) => Err(TooManyRegisters { inst, peak: assignment.peak, limit }),
+        Some(inst) => Err(TooManyRegisters { inst, origin: body.nearest_origin(inst), peak: assignment.peak, limit }),
         None => Ok(assignment),
     }
 }
@@ -129,12 +144,16 @@ pub fn assign_registers(
 /// Computes live intervals.
 struct Intervals<'a> {
     body: &'a Body,
-    is_folded: &'a dyn Fn(&Body, Inst) -> bool,
+    options: AssignOptions<'a>,
     order: &'a InstOrder,
     loops: &'a LoopTree,
 }
 
 impl Intervals<'_> {
+    fn is_folded(&self, inst: Inst) -> bool {
+        (self.options.is_folded)(self.body, inst)
+    }
+
     /// The position before an instruction; the one after it is greater by 1.
     fn number(&self, inst: Inst) -> u32 {
         self.order.index(inst).saturating_mul(2)
@@ -172,7 +191,7 @@ impl Intervals<'_> {
         };
         for store in reg_stores(body, handle) {
             let mut producer = body.def_inst(body.src(store, 0));
-            if (self.is_folded)(body, producer) && body.alu_op(producer) == Some(AluOp::Fsat) {
+            if self.is_folded(producer) && body.alu_op(producer) == Some(AluOp::Fsat) {
                 producer = body.def_inst(body.src(producer, 0));
             }
             add(body.inst_block(store), self.number(store), self.number(store) + 1);
@@ -194,11 +213,14 @@ impl Intervals<'_> {
         (start <= end).then_some(Interval { def: handle, start, end })
     }
 
-    /// The block and position at which a source is read; for an instruction the position after it, so that its result
-    /// gets another location.
+    /// The block and position at which a source is read: the position after an instruction, so that its result gets
+    /// another location, or the one before it if its operands are read first.
     fn read_at(&self, source: Use) -> Option<(Block, u32)> {
         match self.body.user(source) {
-            User::Inst(inst) => Some((self.body.inst_block(inst)?, self.number(inst) + 1)),
+            User::Inst(inst) => {
+                let is_first = (self.options.reads_first)(self.body, inst);
+                Some((self.body.inst_block(inst)?, self.number(inst) + u32::from(!is_first)))
+            }
             User::If(id) => {
                 let block = self.body.block_before_if(id);
                 Some((block, self.order.block_end(block).saturating_mul(2)))
@@ -209,7 +231,7 @@ impl Intervals<'_> {
     /// The result of the folded modifier that a source belongs to, if any.
     fn modified(&self, source: Use) -> Option<Def> {
         let user = self.body.user(source).inst()?;
-        (self.is_folded)(self.body, user).then(|| self.body.inst_def(user))?
+        self.is_folded(user).then(|| self.body.inst_def(user))?
     }
 
     fn is_saturation(&self, source: Use) -> bool {
@@ -217,13 +239,13 @@ impl Intervals<'_> {
     }
 
     /// The interval of the result of an instruction, if it is kept in SSA form.
-    fn of_value(&self, inst: Inst, needs_location: &dyn Fn(&Body, Def) -> bool) -> Option<Interval> {
+    fn of_value(&self, inst: Inst) -> Option<Interval> {
         let body = self.body;
         let mut def = body.inst_def(inst)?;
         let is_silent = is_register_access(body, inst)
-            || (self.is_folded)(body, inst)
+            || self.is_folded(inst)
             || matches!(body.inst(inst), InstData::Undef | InstData::LoadConst { .. })
-            || !needs_location(body, def);
+            || !(self.options.needs_location)(body, def);
         if is_silent {
             return None;
         }

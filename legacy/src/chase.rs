@@ -9,6 +9,11 @@
 //! - uses [`chase_alu_src`] and [`chase_alu_dest`] for ALU instructions, [`chase_src`] and [`chase_dest`] for all
 //!   others.
 //!
+//! Masks are those of the IR: `u32`, one bit for each of up to 16 components. A machine with four channels has masks of
+//! 8 bits, as `tgsi-vec4`. [`AluDestination::channels`] converts a destination to them; for a source,
+//! `source.swizzle.of_channels(body.alu_src_channels(inst, number, destination.write_mask))` is the component that each
+//! of the four channels reads.
+//!
 //! A source means `negate(absolute(value.swizzle))`; a destination means "write the components of the mask, clamped to
 //! \[0, 1\] if `saturate`".
 
@@ -63,6 +68,14 @@ pub struct AluDestination {
     pub saturate: bool,
 }
 
+impl AluDestination {
+    /// The write mask of a machine with four channels. Masks of the IR have 16 components; a value that such a machine
+    /// holds in one register has up to four.
+    pub fn channels(&self) -> u8 {
+        (self.write_mask & 0xf) as u8
+    }
+}
+
 /// Returns the `load_reg` or `load_reg_indirect` that defines a value, if one does.
 pub fn load_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
     let inst = body.def_inst(def);
@@ -110,7 +123,7 @@ pub fn accessed_register(body: &Body, inst: Inst) -> Option<Register> {
         IntrinsicOp::StoreRegIndirect => (body.src(inst, 1), Some(body.src(inst, 2))),
         _ => return None,
     };
-    Some(Register { handle, base: body.index(inst, IndexKind::Base) as u32, indirect })
+    Some(Register { handle, base: body.base(inst), indirect })
 }
 
 /// Whether a float modifier (`fabs` or `fneg`) can become a source modifier at every use: every use is an ALU source of
@@ -217,7 +230,7 @@ pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, policy: ModifierPol
 
 /// Finds the register and the saturation of an ALU instruction's result.
 pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy<'_>) -> AluDestination {
-    let all = full_mask(body, def);
+    let all = body.full_mask(def);
     if body.bit_size(def) != 64
         && let Some(user) = body.single_use(def).and_then(|u| body.user(u).inst())
         && body.alu_op(user) == Some(AluOp::Fsat)
@@ -231,7 +244,7 @@ pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy<'_>) -> AluD
     {
         return AluDestination {
             operand: Operand::Register(register),
-            write_mask: body.index(store, IndexKind::WriteMask) as u32,
+            write_mask: body.write_mask(store),
             saturate: body.index(store, IndexKind::LegacyFsat) != 0,
         };
     }
@@ -260,17 +273,11 @@ pub fn chase_dest(body: &Body, def: Def) -> Operand {
     match store_reg_for_def(body, def).and_then(|store| accessed_register(body, store).map(|r| (store, r))) {
         Some((store, register)) => {
             debug_assert!(
-                body.index(store, IndexKind::LegacyFsat) == 0
-                    && body.index(store, IndexKind::WriteMask) as u32 == full_mask(body, def),
+                body.index(store, IndexKind::LegacyFsat) == 0 && body.write_mask(store) == body.full_mask(def),
                 "a partial or saturating store of the result of a non-ALU instruction"
             );
             Operand::Register(register)
         }
         None => Operand::Ssa(def),
     }
-}
-
-/// All components of a value.
-pub fn full_mask(body: &Body, def: Def) -> u32 {
-    (1 << body.num_components(def)) - 1
 }

@@ -21,8 +21,8 @@ use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, Use};
 use thiserror::Error;
 
 use crate::chase::{
-    Operand, Register, accessed_register, chase_alu_dest, chase_alu_src, full_mask, is_folded, is_load_reg,
-    is_register_access, is_store_reg, load_reg_for_def, store_reg_for_def,
+    Operand, Register, accessed_register, chase_alu_dest, chase_alu_src, is_folded, is_load_reg, is_register_access,
+    is_store_reg, load_reg_for_def, store_reg_for_def,
 };
 use crate::modifiers::{ModifierPolicy, SourceModifiers};
 use crate::trivialize_registers::IsOperand;
@@ -166,7 +166,7 @@ impl BlockCheck<'_> {
                 let versions = std::array::from_fn(|c| meant.get(register.handle, c as u8));
                 self.seen.insert(inst, versions);
             } else {
-                let mask = self.body.index(inst, IndexKind::WriteMask) as u32;
+                let mask = self.body.write_mask(inst);
                 meant.write(register.handle, mask, inst);
             }
         }
@@ -249,7 +249,7 @@ impl BlockCheck<'_> {
         if modified {
             self.violations.push(Violation::ModifierOnPlainReader { load });
         }
-        self.read_load(load, full_mask(self.body, def));
+        self.read_load(load, self.body.full_mask(def));
     }
 
     /// A folded load: the current versions must be those that the load reads. Run-time indices that are loads
@@ -300,7 +300,7 @@ impl BlockCheck<'_> {
             }
         } else {
             let store = store_reg_for_def(self.body, def)?;
-            if self.body.index(store, IndexKind::WriteMask) as u32 != full_mask(self.body, def)
+            if self.body.write_mask(store) != self.body.full_mask(def)
                 || self.body.index(store, IndexKind::LegacyFsat) != 0
             {
                 self.violations.push(Violation::PlainProducer { store });
@@ -325,7 +325,7 @@ impl BlockCheck<'_> {
                 }
             }
         }
-        self.now.write(register.handle, self.body.index(store, IndexKind::WriteMask) as u32, store);
+        self.now.write(register.handle, self.body.write_mask(store), store);
         Some(store)
     }
 }

@@ -325,7 +325,7 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
             if let Some(def) = body.inst_def(current)
                 && let Some(handle) = registers.handle(body, def)
             {
-                let mask = (1 << body.num_components(def)) - 1;
+                let mask = body.full_mask(def);
                 Builder::new(body, Cursor::After(current)).store_reg(def, handle, 0, mask);
             }
             load_sources(body, registers, current);

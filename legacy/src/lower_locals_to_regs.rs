@@ -111,7 +111,7 @@ impl Lowering<'_> {
         match self.locate(store, deref, variable_type) {
             Ok(Some(element)) => {
                 let value = self.body.src(store, 1);
-                let mask = self.body.index(store, IndexKind::WriteMask) as u32;
+                let mask = self.body.write_mask(store);
                 let mut builder = Builder::new(self.body, Cursor::Before(store));
                 match element.indirect {
                     Some(index) => builder.store_reg_indirect(value, element.handle, index, element.base, mask),

@@ -97,9 +97,7 @@ fn can_coalesce(body: &Body, vec: Inst, value: Def, mask: u32, filter: Option<Co
     }
     let producer = body.def_inst(value);
     let Some(op) = body.alu_op(producer) else { return false };
-    let info = op.info();
-    let per_component = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
-    (per_component || is_replicated(op)) && filter.is_none_or(|f| f(body, producer, mask))
+    (op.is_componentwise() || is_replicated(op)) && filter.is_none_or(|f| f(body, producer, mask))
 }
 
 /// Operations that compute one value for every component of the result.

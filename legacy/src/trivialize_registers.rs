@@ -27,10 +27,10 @@ use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
 use log::trace;
 use tgsi_ir::body::MAX_COMPONENTS;
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, User};
 
-use crate::chase::{Register, accessed_register, full_mask, is_load_reg, is_store_reg, load_reg_for_def};
+use crate::chase::{Register, accessed_register, is_load_reg, is_store_reg, load_reg_for_def};
 
 /// Whether a value is read in place, so that the backend emits no instruction for it: for example a uniform or an input
 /// that is an operand of the machine. Such a value has no instruction that could write a register either.
@@ -213,7 +213,7 @@ impl PendingStores {
     }
 
     fn enter(&mut self, body: &Body, store: Inst, register: usize) {
-        let mask = body.index(store, IndexKind::WriteMask) as u32;
+        let mask = body.write_mask(store);
         let pending = &mut self.by_register[register];
         if pending.is_empty() {
             pending.extend([None; MAX_COMPONENTS]);
@@ -278,11 +278,11 @@ fn trivialize_stores(
         }
         match accessed_register(body, inst) {
             Some(register) if is_load_reg(body, inst) => {
-                let mask = value.map_or(0, |def| full_mask(body, def));
+                let mask = value.map_or(0, |def| body.full_mask(def));
                 pending.isolate_overlapping(body, registers.get(register), mask);
             }
             Some(register) if is_store_reg(body, inst) => {
-                let mask = body.index(inst, IndexKind::WriteMask) as u32;
+                let mask = body.write_mask(inst);
                 let number = registers.get(register);
                 pending.isolate_overlapping(body, number, mask);
                 if must_isolate(body, block, inst, register, is_operand) {
@@ -297,7 +297,7 @@ fn trivialize_stores(
             if let Some(load) = load_reg_for_def(body, body.src_def(source))
                 && let Some(register) = accessed_register(body, load)
             {
-                let mask = full_mask(body, body.src_def(source));
+                let mask = body.full_mask(body.src_def(source));
                 pending.isolate_overlapping(body, registers.get(register), mask);
             }
         }
@@ -331,7 +331,7 @@ fn must_isolate(body: &Body, block: Block, store: Inst, register: Register, is_o
         || matches!(body.inst(producer), InstData::LoadConst { .. } | InstData::Undef | InstData::Phi)
         || is_load_reg(body, producer)
         || is_operand(body, value)
-        || (body.index(store, IndexKind::WriteMask) as u32 != full_mask(body, value) && body.alu_op(producer).is_none())
+        || (body.write_mask(store) != body.full_mask(value) && body.alu_op(producer).is_none())
 }
 
 /// Inserts a mov right before a store and stores its result.

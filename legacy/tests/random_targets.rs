@@ -9,7 +9,7 @@ use tgsi_ir::passes::pipeline::into_ssa;
 use tgsi_ir::passes::{opt_comparison_pre, opt_rematerialize_compares};
 use tgsi_ir::validate::validate;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Swizzle, Use, User};
-use tgsi_registers::assign_registers::{Assignment, assign_registers};
+use tgsi_registers::assign_registers::{AssignOptions, Assignment, assign_registers};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
 use tgsi_registers::check::check;
@@ -324,7 +324,7 @@ fn check_value(assignment: &Assignment, locations: &[Option<Def>], read: Def, is
 
 #[test]
 fn locations_are_not_shared() {
-    let (mut values, mut peaks) = (0, 0);
+    let (mut values, mut peaks, mut fewer, mut shared) = (0, 0, 0, 0);
     for seed in 0..500 {
         let (mut shader, policy) = (program(seed), policy(seed));
         into_ssa(&mut shader);
@@ -332,7 +332,13 @@ fn locations_are_not_shared() {
         let body = shader.main();
         let is_folded = |body: &Body, inst: Inst| chase::is_folded(body, inst, policy);
         let needs_location = |body: &Body, def: Def| !matches!(body.inst(body.def_inst(def)), InstData::Deref { .. });
-        let assignment = assign_registers(body, &is_folded, u32::MAX, &needs_location).unwrap();
+        let options = AssignOptions {
+            limit: u32::MAX,
+            is_folded: &is_folded,
+            needs_location: &needs_location,
+            reads_first: &|_, _| false,
+        };
+        let assignment = assign_registers(body, options).unwrap();
         values += body.blocks().flat_map(|b| body.insts(b)).filter(|&i| body.alu_op(i).is_some()).count();
         peaks += assignment.peak as usize;
         let mut random = Random(tgsi_environment::Random::new(seed));
@@ -340,13 +346,32 @@ fn locations_are_not_shared() {
             walk(body, &assignment, &is_folded, &mut random);
         }
         let peak = assignment.peak;
-        assert!(assign_registers(body, &is_folded, peak, &needs_location).is_ok());
+        assert!(assign_registers(body, AssignOptions { limit: peak, ..options }).is_ok());
         if peak > 0 {
-            let error = assign_registers(body, &is_folded, peak - 1, &needs_location).unwrap_err();
+            let error = assign_registers(body, AssignOptions { limit: peak - 1, ..options }).unwrap_err();
             assert_eq!((error.peak, error.limit), (peak, peak - 1));
+        }
+        // Operations of one instruction; products take several.
+        let reads_first = |body: &Body, inst: Inst| body.alu_op(inst).is_some_and(|op| op != AluOp::Fmul);
+        let assignment = assign_registers(body, AssignOptions { reads_first: &reads_first, ..options }).unwrap();
+        assert!(assignment.peak <= peak);
+        fewer += peak - assignment.peak;
+        for _ in 0..20 {
+            walk(body, &assignment, &is_folded, &mut random);
+        }
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            let Some(result) = body.inst_def(inst).and_then(|def| assignment.location(def)) else { continue };
+            let operands = body.sources(inst).filter_map(|source| match operand_of(body, source, &is_folded) {
+                Operand::Ssa(def) => assignment.location(def),
+                Operand::Register(register) => assignment.location(register.handle),
+            });
+            let is_shared = operands.into_iter().any(|location| location == result);
+            assert!(!is_shared || reads_first(body, inst), "seed {seed}: {inst}");
+            shared += usize::from(is_shared);
         }
     }
     assert!(peaks * 2 < values, "{peaks} locations for {values} values");
+    assert!(fewer > 50 && shared > 500, "{fewer} locations fewer, {shared} shared");
 }
 
 /// A backend that folds modifiers itself, also those of registers.
@@ -376,7 +401,13 @@ fn locations_hold_behind_own_modifiers() {
             of_registers += usize::from(chase::load_reg_for_def(body, body.src(inst, 0)).is_some());
         }
         let needs_location = |body: &Body, def: Def| !matches!(body.inst(body.def_inst(def)), InstData::Deref { .. });
-        let assignment = assign_registers(body, &is_folded, u32::MAX, &needs_location).unwrap();
+        let options = AssignOptions {
+            limit: u32::MAX,
+            is_folded: &is_folded,
+            needs_location: &needs_location,
+            reads_first: &|body, inst| body.alu_op(inst).is_some(),
+        };
+        let assignment = assign_registers(body, options).unwrap();
         let mut random = Random(tgsi_environment::Random::new(seed));
         for _ in 0..20 {
             walk(body, &assignment, &is_folded, &mut random);

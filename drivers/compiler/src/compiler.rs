@@ -325,7 +325,8 @@ impl<'c> Compilation<'c> {
                     Stage::Opt
                 }
                 Stage::Opt | Stage::Registers => {
-                    compiler.target.lower(ir, passes).map_err(|error| self.places.locate(error))?;
+                    let lowered = compiler.target.lower(ir, passes);
+                    lowered.map_err(|error| self.places.locate(error, Some(ir)))?;
                     Stage::Registers
                 }
             };
@@ -339,7 +340,7 @@ impl<'c> Compilation<'c> {
     /// # Errors
     /// [`CompileError::Target`].
     pub fn interface_integers(&self) -> Result<Option<InterfaceIntegers>, CompileError> {
-        self.compiler.target.interface_integers(&self.ir).map_err(|error| self.places.locate(error))
+        self.compiler.target.interface_integers(&self.ir).map_err(|error| self.places.locate(error, None))
     }
 
     /// Returns the target's assignments for the interface of the shader (see [`Target::reflect`]); `None` if it assigns
@@ -349,7 +350,7 @@ impl<'c> Compilation<'c> {
     /// [`CompileError::Target`].
     pub fn reflect(&mut self) -> Result<Option<Reflection>, CompileError> {
         self.advance(Stage::Registers)?;
-        self.compiler.target.reflect(&self.ir).transpose().map_err(|error| self.places.locate(error))
+        self.compiler.target.reflect(&self.ir).transpose().map_err(|error| self.places.locate(error, Some(&self.ir)))
     }
 
     /// Compiles to code. Spans of the instructions of TGSI code are places in the source.
@@ -360,7 +361,7 @@ impl<'c> Compilation<'c> {
         self.advance(Stage::Registers)?;
         let Compilation { compiler, ir, interface, places, mut passes, .. } = self;
         let mut code =
-            compiler.target.emit(ir, interface.as_ref(), &mut passes).map_err(|error| places.locate(error))?;
+            compiler.target.emit(ir, interface.as_ref(), &mut passes).map_err(|error| places.locate(error, None))?;
         if let Code::Tgsi(shader, _) = &mut code {
             places.place_instructions(shader);
         }

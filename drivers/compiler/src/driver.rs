@@ -244,6 +244,14 @@ pub trait Target: Any + Debug + Send + Sync {
         Fidelity::default()
     }
 
+    /// Whether shaders of a stage may read textures. A target that cannot express texture instructions in a stage
+    /// declines them here, so that checks generate none; in a source, they are errors of [`lower`](Self::lower) or
+    /// [`emit`](Self::emit).
+    fn has_textures(&self, stage: ShaderStage) -> bool {
+        let _ = stage;
+        true
+    }
+
     /// Returns the integers at the interface of an optimised shader that the target's code reads and writes as floats;
     /// `None` if the target has integers in this stage.
     ///

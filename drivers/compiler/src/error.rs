@@ -18,7 +18,9 @@ pub trait TargetError: Error + Send + Sync + 'static {
         Subject::Shader
     }
 
-    /// The IR instruction that the error is about.
+    /// The IR instruction that the error is about. The compiler finds its place in the source for errors of
+    /// [`Target::lower`](crate::Target::lower), in the shader that it leaves; errors of
+    /// [`Target::emit`](crate::Target::emit) are [located](Self::located).
     fn inst(&self) -> Option<tgsi_ir::Inst> {
         None
     }
@@ -120,7 +122,7 @@ impl Subject {
     /// else the shader.
     pub fn of_inst(shader: &tgsi_ir::Shader, inst: Option<tgsi_ir::Inst>) -> Subject {
         let body = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
-        let origin = body.zip(inst).and_then(|(body, inst)| body.origin(inst));
+        let origin = body.zip(inst).and_then(|(body, inst)| body.nearest_origin(inst));
         origin.map_or(Subject::Shader, Subject::Instruction)
     }
 }
@@ -139,6 +141,8 @@ pub enum CompileError {
         error: Box<dyn TargetError>,
         /// The message in terms of the TGSI source, if the target has one.
         message: Option<String>,
+        /// The part of the source that the error is about.
+        subject: Subject,
         /// The position in the TGSI source, if there is one.
         span: Option<Span>,
     },
@@ -168,7 +172,7 @@ impl CompileError {
             finding.hint = error.hint();
         }
         match self {
-            CompileError::Target { error, .. } => match error.subject() {
+            CompileError::Target { subject, .. } => match subject {
                 Subject::Shader | Subject::Temporaries | Subject::Operand { .. } | Subject::Declaration { .. } => {
                     finding.with_focus(Focus::Register)
                 }

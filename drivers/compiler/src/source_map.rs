@@ -91,17 +91,21 @@ impl SourceMap {
         }
     }
 
-    /// Adds its place to an error of a target.
-    pub(crate) fn locate(&self, error: Box<dyn TargetError>) -> CompileError {
+    /// Adds its place to an error of a target. If the error has an instruction only, it is one of this shader.
+    pub(crate) fn locate(&self, error: Box<dyn TargetError>, shader: Option<&tgsi_ir::Shader>) -> CompileError {
         let SourcePlaces { start, origins, tgsi } = &*self.0;
-        let origin = match error.subject() {
+        let subject = match (error.subject(), shader) {
+            (Subject::Shader, Some(shader)) => Subject::of_inst(shader, error.inst()),
+            (subject, _) => subject,
+        };
+        let origin = match subject {
             Subject::Instruction(number) => Some(number as usize),
             Subject::Loop(number) => Some(self.loop_around(number).unwrap_or(number as usize)),
             Subject::Opcode(opcode) => tgsi.opcodes.iter().position(|&other| other == opcode),
             Subject::Shader | Subject::Temporaries | Subject::Operand { .. } => None,
             Subject::Property(_) | Subject::Declaration { .. } => None,
         };
-        let other = match error.subject() {
+        let other = match subject {
             Subject::Temporaries => tgsi.temporaries,
             Subject::Declaration { is_output, semantic } => {
                 let mut found =
@@ -118,7 +122,7 @@ impl SourceMap {
         };
         let span = origin.and_then(|origin| origins.get(origin).copied()).or(other).or(*start);
         let message = origin.and_then(|origin| error.message_at(tgsi.opcodes.get(origin).copied()));
-        CompileError::Target { error, message, span }
+        CompileError::Target { error, message, subject, span }
     }
 
     /// The first instruction of the innermost loop around an instruction of a TGSI source.

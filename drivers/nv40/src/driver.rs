@@ -266,7 +266,7 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
     let _: &Nv40Target = (target as &dyn Any).downcast_ref()?;
     let json = code.auxiliary_files().iter().find(|file| file.extension == "json")?;
     match read_program_json(&json.text) {
-        Ok(program) => run_program(program),
+        Ok(program) => Some(run_program(program)),
         Err(error) => Some(Err(RunError::Code(error.to_string()))),
     }
 }

@@ -97,7 +97,7 @@ impl Target for SpirvOptions {
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        lower(shader, self, passes).map_err(|error| error.located(shader))
+        Ok(lower(shader, self, passes)?)
     }
 
     fn emit(

@@ -12,6 +12,7 @@ use tgsi_diagnostics::ErrorCode;
 use tgsi_diagnostics::{Diagnostic, Focus};
 use tgsi_ir::alu::AluOp;
 use tgsi_to_ir::ToIrOptions;
+use tgsi_to_ir::slots::processor_of;
 
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::options::CompilerOptions;
@@ -20,7 +21,7 @@ use tgsi_ir::passes::pipeline::OptLevel;
 use tgsi_ir::shader::ShaderStage;
 
 use crate::DriverError;
-use crate::consumers::fit::fit;
+use crate::consumers::fit::{fit, has_textures};
 use crate::consumers::language;
 use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::consumers::profiles::Profile;
@@ -157,6 +158,10 @@ impl Target for TgsiOptions {
         fidelity
     }
 
+    fn has_textures(&self, stage: ShaderStage) -> bool {
+        has_textures(self.consumer(), processor_of(stage))
+    }
+
     fn interface_integers(
         &self,
         optimized: &tgsi_ir::Shader,
@@ -203,8 +208,7 @@ impl Target for TgsiOptions {
 
     fn fit(&self, code: &Code) -> Option<Fit> {
         let Code::Tgsi(shader, _) = code else { return None };
-        let profile = if self.dialect == Dialect::Virgl { Profile::Virgl } else { self.profile };
-        Some(fit(profile, shader))
+        Some(fit(self.consumer(), shader))
     }
 
     fn language_options(&self, front_end: &str) -> Vec<String> {
@@ -223,6 +227,11 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
 }
 
 impl TgsiOptions {
+    /// The profile whose limits code must fit.
+    fn consumer(&self) -> Profile {
+        if self.dialect == Dialect::Virgl { Profile::Virgl } else { self.profile }
+    }
+
     fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, RunError> {
         let keep = self.keep_subroutines(OptLevel::Full);
         let report = check_for(shader, &tgsi::text::SkippedParts::default(), &tgsi::limits::Limits::default(), keep);

@@ -22,7 +22,7 @@ pub enum DriverError {
     #[error("TGSI has no {0:?} shaders")]
     Stage(ShaderStage),
     /// An operation that TGSI cannot express.
-    #[error("{inst}: {op} has no TGSI form")]
+    #[error("{op} has no TGSI form")]
     UnsupportedAlu {
         /// The instruction.
         inst: Inst,
@@ -30,13 +30,13 @@ pub enum DriverError {
         op: AluOp,
     },
     /// A register used as an integer by one instruction and as a float by another, on a target without integers.
-    #[error("{inst}: the loaded value is used both as an integer and as a float")]
+    #[error("the loaded value is used both as an integer and as a float")]
     IntegerAndFloat {
         /// The instruction.
         inst: Inst,
     },
     /// An intrinsic that TGSI cannot express.
-    #[error("{inst}: {op} has no TGSI form")]
+    #[error("{op} has no TGSI form")]
     UnsupportedIntrinsic {
         /// The instruction.
         inst: Inst,
@@ -44,13 +44,13 @@ pub enum DriverError {
         op: IntrinsicOp,
     },
     /// An atomic operation that TGSI cannot express.
-    #[error("{inst}: the atomic operation has no TGSI form")]
+    #[error("the atomic operation has no TGSI form")]
     UnsupportedAtomic {
         /// The instruction.
         inst: Inst,
     },
     /// A texture operation that TGSI cannot express.
-    #[error("{inst}: a texture instruction with {what} has no TGSI form")]
+    #[error("a texture instruction with {what} has no TGSI form")]
     UnsupportedTexture {
         /// The instruction.
         inst: Inst,
@@ -58,7 +58,7 @@ pub enum DriverError {
         what: &'static str,
     },
     /// Values of a size that TGSI registers cannot hold.
-    #[error("{inst}: values of {bits} bits are not supported")]
+    #[error("values of {bits} bits are not supported")]
     BitSize {
         /// The instruction.
         inst: Inst,
@@ -66,7 +66,7 @@ pub enum DriverError {
         bits: u8,
     },
     /// A construct that lowering should have removed.
-    #[error("{inst}: {what} was not lowered")]
+    #[error("{what} was not lowered")]
     NotLowered {
         /// The instruction.
         inst: Inst,
@@ -124,7 +124,7 @@ pub enum DriverError {
         inst: Option<Inst>,
     },
     /// An instruction that must not be executed unconditionally, for a target without branches.
-    #[error("{inst} must not run unless its condition holds, and the target has no branches")]
+    #[error("an instruction must not run unless its condition holds, and the target has no branches")]
     Conditional {
         /// The instruction.
         inst: Inst,
@@ -202,7 +202,7 @@ impl DriverError {
 
     /// Adds the source instruction of the error, found by its origin in `body`.
     pub(crate) fn in_body(self, body: &Body, native_integers: bool) -> Located {
-        let instruction = self.inst().and_then(|inst| origin(body, inst));
+        let instruction = self.inst().and_then(|inst| body.nearest_origin(inst));
         Located { error: self, instruction, native_integers }
     }
 
@@ -213,28 +213,6 @@ impl DriverError {
             None => self.into(),
         }
     }
-}
-
-/// The maximum number of instructions searched for an origin.
-const MAX_NEIGHBOURS: usize = 64;
-
-/// The source instruction from which an instruction originates, or else the first origin found among its users and
-/// operands.
-fn origin(body: &Body, inst: Inst) -> Option<u32> {
-    let mut known = vec![inst];
-    let mut next = 0;
-    while let Some(&inst) = known.get(next) {
-        if let Some(origin) = body.origin(inst) {
-            return Some(origin);
-        }
-        next += 1;
-        let users = body.inst_def(inst).into_iter().flat_map(|def| body.uses_of(def));
-        let users = users.filter_map(|source| body.user(source).inst());
-        let operands = body.sources(inst).map(|source| body.src_inst(source));
-        let group = MAX_NEIGHBOURS.saturating_sub(known.len());
-        known.extend(users.chain(operands).take(group));
-    }
-    None
 }
 
 /// An error, and the source instruction at which it occurred.
@@ -276,7 +254,12 @@ impl TargetError for Located {
 
     fn message_at(&self, opcode: Option<Opcode>) -> Option<String> {
         use DriverError as E;
-        let name = opcode?.name();
+        let name = match (opcode, &self.error) {
+            (Some(opcode), _) => opcode.name().to_owned(),
+            (None, E::UnsupportedAlu { op, .. }) => format!("`{op}`"),
+            (None, E::UnsupportedIntrinsic { op, .. }) => format!("`{op}`"),
+            (None, _) => return None,
+        };
         Some(match &self.error {
             E::UnsupportedAlu { .. } | E::UnsupportedIntrinsic { .. } | E::UnsupportedTexture { .. }
                 if !self.native_integers =>

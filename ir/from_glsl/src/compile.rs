@@ -1,5 +1,7 @@
 //! The entry points: text to IR, for a shader alone and for the stages of a pipeline.
 
+use std::borrow::Cow;
+
 use tgsi_compiler::front_end::Interface;
 use tgsi_diagnostics::{Diagnostic, Span};
 use tgsi_ir::shader::{Shader, ShaderStage};
@@ -7,6 +9,7 @@ use tgsi_ir::shader::{Shader, ShaderStage};
 use crate::link::{Slots, link};
 use crate::options::GlslOptions;
 use crate::stage::{StageUnit, UnitText};
+use crate::stage_macros::with_stage_macro;
 
 /// A shader that was read.
 #[derive(Clone, Debug)]
@@ -31,9 +34,11 @@ pub struct Compiled {
 }
 
 /// Checks a unit of a stage, without the requirements of a complete shader: it may lack `main`, and call functions that
-/// are defined in another unit.
+/// are defined in another unit. A text with conditions on the macros `VERTEX` and `FRAGMENT` is checked, as it is
+/// compiled, with that of the stage.
 pub fn check(text: &[u8], stage: ShaderStage, options: &GlslOptions) -> Vec<Diagnostic> {
-    match StageUnit::read(&[UnitText { text, start: 0 }], stage, options, false) {
+    let options = with_stage_macro(text, stage, options);
+    match StageUnit::read(&[UnitText { text, start: 0 }], stage, &options, false) {
         Ok(unit) => unit.finish(&Slots::default()).findings,
         Err(findings) => findings,
     }
@@ -41,7 +46,7 @@ pub fn check(text: &[u8], stage: ShaderStage, options: &GlslOptions) -> Vec<Diag
 
 /// Reads a shader of a stage.
 pub fn compile(text: &[u8], stage: ShaderStage, options: &GlslOptions) -> Compiled {
-    compile_units(&[UnitText { text, start: 0 }], stage, options)
+    compile_units(&[UnitText { text, start: 0 }], stage, &with_stage_macro(text, stage, options))
 }
 
 /// Reads a shader of several units.
@@ -58,7 +63,10 @@ pub(crate) fn compile_units(units: &[UnitText<'_>], stage: ShaderStage, options:
 /// If a shader has errors, the others are read as by [`compile`].
 pub fn compile_pipeline(shaders: &[(&[u8], ShaderStage, &GlslOptions)]) -> Vec<Compiled> {
     let units: Vec<[UnitText<'_>; 1]> = shaders.iter().map(|&(text, ..)| [UnitText { text, start: 0 }]).collect();
-    let shaders = shaders.iter().zip(&units).map(|(&(_, stage, options), units)| (&units[..], stage, options));
+    let options: Vec<Cow<'_, GlslOptions>> =
+        shaders.iter().map(|&(text, stage, options)| with_stage_macro(text, stage, options)).collect();
+    let shaders = shaders.iter().zip(&units).zip(&options);
+    let shaders = shaders.map(|((&(_, stage, _), units), options)| (&units[..], stage, &**options));
     compile_stages(&shaders.collect::<Vec<_>>())
 }
 
@@ -91,6 +99,24 @@ mod tests {
         let findings: Vec<String> =
             compiled.findings.iter().map(|finding| format!("{finding} {:?}", finding.span)).collect();
         compiled.module.unwrap_or_else(|| panic!("{text}: {findings:#?}"))
+    }
+
+    #[test]
+    fn the_macro_of_the_stage_is_defined_in_every_entry_point() {
+        // The second condition is wrong, but not evaluated behind one that holds.
+        let text = b"#if defined(VERTEX)\nvoid main() { gl_Position = vec4(1.0); }\n\
+                     #elif gl_MaxDrawBuffers(FRAGMENT)\nvoid main() { gl_FragColor = vec4(1.0); }\n#endif\n";
+        let options = GlslOptions::default();
+        let (vertex, fragment) = (ShaderStage::Vertex, ShaderStage::Fragment);
+        assert!(check(text, vertex, &options).is_empty());
+        assert!(compile(text, vertex, &options).module.is_some());
+        let pipeline = compile_pipeline(&[(text, vertex, &options), (text, fragment, &options)]);
+        assert_eq!(pipeline.iter().map(|one| one.module.is_some()).collect::<Vec<_>>(), [true, false]);
+        assert!(check(text, fragment, &options).iter().any(Diagnostic::is_error));
+        // A macro of the options has precedence.
+        let mut options = GlslOptions::default();
+        options.definitions.push(("FRAGMENT".to_owned(), "1".to_owned()));
+        assert!(check(text, vertex, &options).iter().any(Diagnostic::is_error));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::extension::{Extension, Extensions};
 use crate::options::{GlslLimits, GlslOptions};
 use crate::shader_test::{self, StageText, is_shader_test};
 use crate::stage::{UnitText, stage_name};
+use crate::stage_macros::{self, defined_stage, with_stage_macro};
 use crate::version::{Profile, Version};
 
 /// The front end of GLSL.
@@ -80,8 +81,7 @@ impl FrontEnd for Glsl {
     fn stages(&self, bytes: &[u8]) -> Vec<ShaderStage> {
         match is_shader_test(bytes) {
             true => shader_test::stages(bytes),
-            false if has_stage_macros(bytes) => STAGE_MACROS.iter().map(|&(_, stage)| stage).collect(),
-            false => Vec::new(),
+            false => stage_macros::stages(bytes),
         }
     }
 
@@ -108,23 +108,6 @@ impl FrontEnd for Glsl {
         }
         Ok(Box::new(reader))
     }
-}
-
-/// The macros by which a text is the shader of a stage, as RetroArch defines them.
-const STAGE_MACROS: &[(&str, ShaderStage)] = &[("VERTEX", ShaderStage::Vertex), ("FRAGMENT", ShaderStage::Fragment)];
-
-/// Whether a text has conditions with each of the [`STAGE_MACROS`], so that it is a shader of each stage.
-fn has_stage_macros(bytes: &[u8]) -> bool {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
-    let conditions = lines.filter(|line| line.starts_with(b"#if") || line.starts_with(b"#el"));
-    let mut found = [false; STAGE_MACROS.len()];
-    for word in conditions.flat_map(|line| line.split(|byte| !is_word(byte))) {
-        for (found, (name, _)) in found.iter_mut().zip(STAGE_MACROS) {
-            *found |= word == name.as_bytes();
-        }
-    }
-    found == [true; STAGE_MACROS.len()]
 }
 
 /// Whether the first token of a text begins a GLSL shader. Words that may begin a line of other languages are
@@ -271,18 +254,14 @@ impl GlslReader {
         bytes: &'a [u8],
         request: &ReadRequest<'_>,
     ) -> Result<(StageText<'a>, ShaderStage), Box<Diagnostic>> {
-        let mut options = self.limited(request.limits);
+        let options = self.limited(request.limits);
         if !is_shader_test(bytes) {
             let units = vec![UnitText { text: bytes, start: 0 }];
-            let macro_of = |name: &str| options.definitions.iter().any(|(known, _)| known == name);
-            let defined = STAGE_MACROS.iter().find(|(name, _)| macro_of(name)).map(|&(_, stage)| stage);
-            let has_macros = has_stage_macros(bytes);
-            let stage = request.stage.or(self.stage).or(defined.filter(|_| has_macros));
+            let has_macros = !stage_macros::stages(bytes).is_empty();
+            let defined = defined_stage(&options).filter(|_| has_macros);
+            let stage = request.stage.or(self.stage).or(defined);
             let stage = stage.unwrap_or_else(|| self.stage_of(bytes, request.path));
-            if has_macros && defined.is_none() {
-                let names = STAGE_MACROS.iter().filter(|&&(_, other)| other == stage);
-                options.definitions.extend(names.map(|&(name, _)| (name.to_owned(), "1".to_owned())));
-            }
+            let options = with_stage_macro(bytes, stage, &options).into_owned();
             return Ok((StageText { units, is_in_file: true, options }, stage));
         }
         let whole = Span::new(0, u32::from(!bytes.is_empty()));

@@ -33,6 +33,7 @@ mod program;
 mod shader_test;
 mod slots;
 mod stage;
+mod stage_macros;
 mod symbol;
 mod token;
 mod types;

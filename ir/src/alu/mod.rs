@@ -357,6 +357,12 @@ impl AluOp {
         self.info().selection
     }
 
+    /// Whether each component of the result depends only on the same component of all sources.
+    pub fn is_componentwise(self) -> bool {
+        let info = self.info();
+        info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0)
+    }
+
     /// Number of components that source `input` supplies if the result has `num_components`.
     pub fn input_components(self, input: usize, num_components: u8) -> u8 {
         match self.info().input_sizes.get(input) {

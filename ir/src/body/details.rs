@@ -77,6 +77,31 @@ impl Body {
         }
     }
 
+    /// The components that a store writes, bit 0 = first; 0 for instructions without a write mask.
+    ///
+    /// Masks of components are `u32` in the IR: values have up to 16 components, and `1 << 16` must be a number.
+    #[inline]
+    pub fn write_mask(&self, inst: Inst) -> u32 {
+        self.index(inst, IndexKind::WriteMask) as u32
+    }
+
+    /// Sets the components that a store writes; ignored for instructions without a write mask.
+    pub fn set_write_mask(&mut self, inst: Inst, mask: u32) {
+        self.set_index(inst, IndexKind::WriteMask, mask as i32);
+    }
+
+    /// The constant part of the number of a register, slot or byte that an intrinsic accesses; 0 if it has none.
+    #[inline]
+    pub fn base(&self, inst: Inst) -> u32 {
+        self.index(inst, IndexKind::Base) as u32
+    }
+
+    /// The first component of a slot that an intrinsic accesses, from 0 to 3.
+    #[inline]
+    pub fn component(&self, inst: Inst) -> u8 {
+        (self.index(inst, IndexKind::Component) & 3) as u8
+    }
+
     /// Sets a constant index of an intrinsic; ignored if the intrinsic has no such index.
     pub fn set_index(&mut self, inst: Inst, kind: IndexKind, value: i32) {
         let InstData::Intrinsic { op, num_components, indices } = *self.inst(inst) else { return };

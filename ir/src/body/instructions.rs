@@ -178,6 +178,23 @@ impl Body {
         usize::from(op.input_components(number, self.num_components(def)))
     }
 
+    /// The channels of source `number` (components before its swizzle) that an ALU instruction reads to compute the
+    /// components of `mask`: the same ones for sources that are read component by component, all for sources of a fixed
+    /// width.
+    pub fn alu_src_channels(&self, inst: Inst, number: usize, mask: u32) -> u32 {
+        match self.alu_op(inst).and_then(|op| op.info().input_sizes.get(number).copied()) {
+            Some(0) => mask,
+            Some(size) => (1 << size) - 1,
+            None => 0,
+        }
+    }
+
+    /// The mask of all components of a value.
+    #[inline]
+    pub fn full_mask(&self, def: Def) -> u32 {
+        (1 << self.num_components(def)) - 1
+    }
+
     /// The bit size of the unsized types in an ALU instruction: that of the first such source or else of the result; 32
     /// if all types are sized.
     pub fn alu_bit_size(&self, inst: Inst) -> u8 {

@@ -373,4 +373,21 @@ mod tests {
         assert!(!s.is_identity(1));
         assert_eq!(Swizzle::replicate(2).get(9), 2);
     }
+
+    #[test]
+    fn channels_of_sources() {
+        use crate::alu::AluOp;
+        let mut body = Body::new();
+        let mut b = crate::builder::Builder::at_end(&mut body);
+        let scalar = b.constant(32, &[1]);
+        let vector = b.vec_of(&[scalar; 4]);
+        let sum = b.alu(AluOp::Fadd, &[vector, vector]);
+        let dot = b.alu(AluOp::Fdot3, &[vector, vector]);
+        let [sum, dot, vec] = [sum, dot, vector].map(|def| body.def_inst(def));
+        assert_eq!(body.alu_src_channels(sum, 0, 0b1010), 0b1010);
+        assert_eq!(body.alu_src_channels(dot, 1, 1), 0b111);
+        assert_eq!(body.alu_src_channels(vec, 3, 0b0001), 1);
+        assert_eq!((body.alu_src_channels(sum, 2, 1), body.full_mask(vector)), (0, 0xf));
+        assert!(AluOp::Fadd.is_componentwise() && !AluOp::Fdot3.is_componentwise() && !AluOp::Vec4.is_componentwise());
+    }
 }

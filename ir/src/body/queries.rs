@@ -6,6 +6,9 @@ use crate::intrinsics::indices::AccessFlags;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
 
+/// The maximum number of instructions searched for an origin.
+const MAX_NEIGHBOURS: usize = 64;
+
 impl Body {
     /// Whether the result of an intrinsic depends on its sources only.
     pub fn can_reorder(&self, inst: Inst, op: IntrinsicOp) -> bool {
@@ -27,6 +30,25 @@ impl Body {
                 && !modes.intersects(VariableModes::SYSTEM_VALUE);
         }
         info.can_reorder
+    }
+
+    /// The [origin](Self::origin) of an instruction, or else the first one found among its users and operands: for an
+    /// error about an instruction that a pass created.
+    pub fn nearest_origin(&self, inst: Inst) -> Option<u32> {
+        let mut known = vec![inst];
+        let mut next = 0;
+        while let Some(&inst) = known.get(next) {
+            if let Some(origin) = self.origin(inst) {
+                return Some(origin);
+            }
+            next += 1;
+            let users = self.inst_def(inst).into_iter().flat_map(|def| self.uses_of(def));
+            let users = users.filter_map(|source| self.user(source).inst());
+            let operands = self.sources(inst).map(|source| self.src_inst(source));
+            let group = MAX_NEIGHBOURS.saturating_sub(known.len());
+            known.extend(users.chain(operands).take(group));
+        }
+        None
     }
 
     /// The block that reads a source: the block of the user, or the predecessor of a phi source.

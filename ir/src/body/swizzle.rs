@@ -56,6 +56,26 @@ impl Swizzle {
         (self.0 ^ Self::IDENTITY.0) & mask == 0
     }
 
+    /// The component that each channel of an operand reads on a machine with four channels, if the instruction reads
+    /// the channels of `mask`; the other channels repeat the first one of those, so that an operand reads no more than
+    /// it must. For values of up to four components.
+    pub const fn of_channels(self, mask: u32) -> [u8; 4] {
+        let first = if mask & 0xf == 0 { 0 } else { mask.trailing_zeros() as usize };
+        let mut channels = [0; 4];
+        let mut channel = 0;
+        while channel < 4 {
+            let read = if mask >> channel & 1 != 0 { channel } else { first };
+            channels[channel] = self.get(read) & 3;
+            channel += 1;
+        }
+        channels
+    }
+
+    /// Applies four selectors to the swizzled value: the component that each of them reads.
+    pub fn select(self, channels: [u8; 4]) -> [u8; 4] {
+        channels.map(|channel| self.get(usize::from(channel)) & 3)
+    }
+
     /// The first `count` selectors.
     pub fn iter(self, count: usize) -> impl Iterator<Item = u8> {
         (0..count).map(move |i| self.get(i))
@@ -98,5 +118,27 @@ impl AluFlags {
     /// Whether the value must be reproduced bit for bit.
     pub const fn is_exact(self) -> bool {
         self.contains(Self::EXACT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Swizzle;
+
+    #[test]
+    fn channels_that_are_not_read_repeat_the_first_one_that_is() {
+        let swizzle = Swizzle::new(&[2, 0, 3, 1]);
+        for (mask, channels) in [
+            (0xf, [2, 0, 3, 1]),
+            (0b0011, [2, 0, 2, 2]),
+            (0b1010, [0, 0, 0, 1]),
+            (0b0100, [3; 4]),
+            (0, [2; 4]),
+            (0x30, [2; 4]),
+        ] {
+            assert_eq!(swizzle.of_channels(mask), channels, "{mask:#b}");
+        }
+        assert_eq!(swizzle.select([3, 3, 1, 0]), [1, 1, 0, 2]);
+        assert_eq!(Swizzle::new(&[7, 5]).of_channels(0xf), [3, 1, 0, 0]);
     }
 }

@@ -171,7 +171,7 @@ impl Machine<'_, '_> {
         let dest = intrinsic.dest;
         match intrinsic.op {
             I::LoadFragCoordZw => {
-                let component = intrinsic.index(IndexKind::Component) as usize & 3;
+                let component = usize::from(intrinsic.first_component());
                 self.set_lanes(dest, 0, |machine, lane| {
                     machine.system_value_word(SystemValue::FragCoord, component, lane).into()
                 });

@@ -229,7 +229,7 @@ impl Machine<'_, '_> {
         // Reads beyond the range of the access give 0.
         let inside = range == 0 || offset < range;
         let register = if inside { (intrinsic.base as u32).wrapping_add(offset) } else { u32::MAX };
-        Slot { register, component: (intrinsic.index(IndexKind::Component) & 3) as usize }
+        Slot { register, component: usize::from(intrinsic.first_component()) }
     }
 
     /// Reads the components of `dest` from consecutive words.

@@ -227,7 +227,7 @@ impl Machine<'_, '_> {
     /// `load_ubo_vec4`: reads in units of vec4.
     pub fn load_ubo_vec4(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
-        let component = intrinsic.index(IndexKind::Component) as u64 & 3;
+        let component = u64::from(intrinsic.first_component());
         let first_buffer = self.program.properties.first_ubo_buffer;
         self.load_constants(intrinsic, |machine, lane| {
             let block = machine.get(sources[0], 0, lane) as u32;

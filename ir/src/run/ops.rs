@@ -192,6 +192,11 @@ impl Intrinsic {
         self.op.info().index_slot(kind).and_then(|slot| self.indices.get(slot)).copied().unwrap_or(0)
     }
 
+    /// The first component of the slot that is accessed, from 0 to 3.
+    pub fn first_component(&self) -> u8 {
+        (self.index(IndexKind::Component) & 3) as u8
+    }
+
     /// The component, counted over all registers, of word `word` of an access to inputs or outputs; `None` if it is out
     /// of the range of the access, or if the location is not constant.
     pub fn component(&self, word: u32) -> Option<u32> {
@@ -201,7 +206,7 @@ impl Intrinsic {
             return None;
         }
         let register = (self.base as u32).wrapping_add(offset);
-        let first = (self.index(IndexKind::Component) & 3) as u32;
+        let first = u32::from(self.first_component());
         register.checked_mul(4)?.checked_add(first + word)
     }
 }

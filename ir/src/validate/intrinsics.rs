@@ -20,7 +20,7 @@ impl Checker<'_> {
         let info = op.info();
         self.check_shapes(inst, info, num_components);
         if info.index_slot(IndexKind::WriteMask).is_some() {
-            let mask = self.body.index(inst, IndexKind::WriteMask) as u32;
+            let mask = self.body.write_mask(inst);
             let fits = mask.checked_shr(u32::from(num_components)).unwrap_or(0) == 0;
             self.expect(inst, fits, ValidationErrorKind::WriteMask { mask, num_components });
         }

@@ -85,7 +85,7 @@ pub(super) fn sequentialize(body: &mut Body, registers: &mut Registers, mut curs
             Value::Ssa(value) => value,
             Value::Register(handle) => builder.load_reg(handle, 0),
         };
-        let mask = (1 << builder.body.num_components(value)) - 1;
+        let mask = builder.body.full_mask(value);
         builder.store_reg(value, to, 0, mask);
         cursor = builder.cursor;
     };

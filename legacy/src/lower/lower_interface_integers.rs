@@ -231,14 +231,14 @@ fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> AccessRange {
     let Some(op) = body.intrinsic(inst) else { return other };
     let Some(last) = body.num_sources(inst).checked_sub(1) else { return other };
     let index = |kind: IndexKind| body.index(inst, kind);
-    let (base, range) = (index(IndexKind::Base) as u32, index(IndexKind::Range) as u32);
+    let (base, range) = (body.base(inst), index(IndexKind::Range) as u32);
     let every = EVERY_REGISTER..=EVERY_REGISTER;
     let constant = |number: usize| body.constant_component(body.src(inst, number), 0).map(|value| value as u32);
     let direct = constant(last).map(|offset| offset.wrapping_add(base)).map(|register| register..=register);
     // Accesses to inputs and outputs stay within their range.
     let indirect =
         if (1..=LONGEST_RANGE).contains(&range) { base..=base.saturating_add(range - 1) } else { every.clone() };
-    let component = index(IndexKind::Component) as u32 & 3;
+    let component = u32::from(body.component(inst));
     let buffer = || Bank::Constants(constant(0).map_or(EVERY_REGISTER, |buffer| buffer.wrapping_add(first_buffer)));
     match op {
         LoadUniform => of(Bank::Constants(0), direct.unwrap_or(every), 0),
@@ -368,7 +368,7 @@ fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, outputs: &mut BTree
 /// Records the output components of a store.
 fn note_output(body: &Body, store: Inst, components: u16, outputs: &mut BTreeMap<u32, u8>) {
     let reach = reach_of(body, store, 0);
-    let mask = reach.mask(components & body.index(store, IndexKind::WriteMask) as u16);
+    let mask = reach.mask(components & body.write_mask(store) as u16);
     if mask != 0 {
         for register in reach.registers {
             *outputs.entry(register).or_default() |= mask;

@@ -171,7 +171,7 @@ impl Vec4Target<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum LowerError {
     /// Floats cannot compute an operation.
-    #[error("{inst}: floats cannot compute {}", op.name())]
+    #[error("floats cannot compute {}", op.name())]
     UnsupportedAlu {
         /// The instruction.
         inst: Inst,
@@ -179,7 +179,7 @@ pub enum LowerError {
         op: AluOp,
     },
     /// A register is used both as an integer and as a float.
-    #[error("{inst}: the loaded value is used both as an integer and as a float")]
+    #[error("the loaded value is used both as an integer and as a float")]
     IntegerAndFloat {
         /// A load of the register.
         inst: Inst,
@@ -191,7 +191,7 @@ pub enum LowerError {
         inst: Option<Inst>,
     },
     /// An instruction must not be executed unconditionally.
-    #[error("{inst} must not run unless its condition holds, and the target has no branches")]
+    #[error("an instruction must not run unless its condition holds, and the target has no branches")]
     Conditional {
         /// The instruction.
         inst: Inst,
@@ -199,7 +199,8 @@ pub enum LowerError {
 }
 
 impl LowerError {
-    /// The instruction that the error is about, if it is known.
+    /// The instruction of the shader that the error is about, if there is one. The compiler finds its place in the
+    /// source if `TargetError::inst` returns it.
     pub fn inst(&self) -> Option<Inst> {
         match *self {
             LowerError::UnsupportedAlu { inst, .. }

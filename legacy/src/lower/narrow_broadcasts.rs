@@ -40,9 +40,7 @@ fn copied(body: &Body, value: Def, component: u8) -> (Def, u8) {
 fn narrow(body: &mut Body, inst: Inst) -> bool {
     let (Some((op, flags)), Some(def)) = (body.alu(inst), body.inst_def(inst)) else { return false };
     let count = body.num_components(def);
-    let info = op.info();
-    let is_componentwise = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
-    if count < 2 || op.is_vec_or_mov() || !is_componentwise || body.num_sources(inst) > 4 {
+    if count < 2 || op.is_vec_or_mov() || !op.is_componentwise() || body.num_sources(inst) > 4 {
         return false;
     }
     // Instructions other than ALU operations read whole vectors.

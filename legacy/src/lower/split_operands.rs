@@ -89,7 +89,6 @@ pub(crate) fn split_operands(shader: &mut Shader, costs: Costs) -> bool {
 
 /// Whether an operation is component-wise and can process several components at once.
 fn is_vectorial(op: AluOp) -> bool {
-    let info = op.info();
     let is_scalar = matches!(
         op,
         AluOp::Frcp
@@ -104,7 +103,7 @@ fn is_vectorial(op: AluOp) -> bool {
             | AluOp::Fabs
             | AluOp::Fsat
     );
-    info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0) && !op.is_vec_or_mov() && !is_scalar
+    op.is_componentwise() && !op.is_vec_or_mov() && !is_scalar
 }
 
 /// Whether the value of a component is computed for the vector alone, so that it needs no copy.

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A copy is removed if it is the only use of its source, if all of the source was produced in its block, by
-//! instructions that can write the components wanted, and if nothing in between accesses the destination.
+//! instructions that can write the components wanted, and if nothing in between accesses the destination, which may also
+//! be a special register: condition codes, a predicate or an address register.
 //!
 //! A value copied to several outputs or fixed registers is computed separately for each of them, as a whole or in
 //! parts:
@@ -33,7 +34,7 @@ const MAX_SPLITS: usize = 64;
 
 /// Retargeting of results.
 pub trait PropagateBackward: Machine {
-    /// Whether an instruction can absorb a copy of its result: channel `c` of the copy, for the channels of `mask`, is
+    /// Whether an instruction can absorb a copy of its result to a temporary, an output or a special register: channel `c` of the copy, for the channels of `mask`, is
     /// channel `from[c]` of the result. Everything that it writes is copied.
     fn may_take_copy(&self, producer: &Self::Instruction, copy: &Self::Instruction, mask: u8, from: [u8; 4]) -> bool;
 
@@ -192,16 +193,11 @@ fn dense_result<Opcode>(access: &RegisterAccess<Opcode>) -> Option<(usize, u8)> 
     access.written().and_then(|w| Some((w.dense()?, w.mask())))
 }
 
-/// Filters copies of a temporary (including fixed ones) to another one, to a special register or to an output.
+/// Filters copies of a temporary (including fixed ones) to another register.
 #[inline]
 fn is_plain(copy: Option<RegisterCopy>) -> Option<RegisterCopy> {
     let is_temporary = |register: Reg| register.as_temp().is_some() || register.as_fixed().is_some();
-    copy.filter(|copy| {
-        let is_special = copy.to.dense().is_some() && copy.to.as_temp().is_none();
-        is_temporary(copy.from)
-            && (is_temporary(copy.to) || is_special || copy.to.as_output().is_some())
-            && copy.from != copy.to
-    })
+    copy.filter(|copy| is_temporary(copy.from) && copy.from != copy.to)
 }
 
 /// The part of a producer's result that a copy reads.

@@ -141,10 +141,7 @@ impl MachineState<'_> {
                 self.counter = self.counter.wrapping_add(src[0][0]);
                 [before, !before, !before, !before]
             }
-            Op::Address => {
-                self.address = src[0][0];
-                return;
-            }
+            Op::Address => src[0],
             Op::Store => return self.seen.log.push(src[0]),
             Op::Emit => return self.seen.log.extend(self.seen.outputs.clone()),
             _ => return,

@@ -14,7 +14,7 @@ use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::simple::sink_guarded;
+use tgsi_vec4::simple::{share_operands, sink_guarded};
 use tgsi_vec4::vectorize::vectorize;
 
 const ROUNDS: u64 = 4000;
@@ -53,10 +53,11 @@ fn coalesce(program: &mut Program) -> bool {
     program.instructions().len() < before
 }
 
-const PASSES: [Pass; 10] = [
+const PASSES: [Pass; 11] = [
     ("propagate_copies", propagate_copies, false),
     ("propagate_backward", propagate_backward, false),
     ("sink_guarded", sink_guarded, false),
+    ("share_operands", share_operands, false),
     ("remove_dead_code", remove_dead_code, false),
     ("merge_instructions", merge_instructions, false),
     ("vectorize", vectorize, false),
@@ -147,4 +148,29 @@ fn allocation_needs_few_registers() {
     let seen = run(&program, false);
     assert_eq!(allocate(&mut program, AllocationMode::Pack, true), 1);
     assert_eq!(run(&program, true), seen);
+}
+
+/// A comparison writes the condition that a copy would put there.
+#[test]
+fn results_are_written_to_special_registers() {
+    use machine::{FLAGS, Instruction, Toy};
+    use tgsi_vec4::simple::{Destination, File, Guard, Source};
+    let mut program = Program::new(Toy, 2);
+    let temp = program.new_temp() as i32;
+    let to = |file, index| Some(Destination::new(file, index, 1));
+    let value = Source::new(File::Temporary, temp).swizzled([0; 4]);
+    let row = Source::new(File::Constant, program.constants.intern([7; 4]));
+    program.push(Instruction::new(Op::Less, to(File::Temporary, temp), [Source::new(File::Input, 0), row]));
+    program.push(Instruction::new(Op::Mov, to(File::Special, FLAGS.into()), [value]));
+    let mut guarded = Instruction::new(Op::Mov, to(File::Output, 0), [row]);
+    guarded.guard = Some(Guard { register: FLAGS, condition: 0, swizzle: [0; 4] });
+    program.push(guarded.clone());
+    // A second use of the flags in between.
+    let mut used = program.clone();
+    used.swap(1, 2);
+    used.push(guarded);
+    let seen = run(&program, false);
+    assert!(propagate_backward(&mut program));
+    assert_eq!((program.instructions().len(), run(&program, false)), (2, seen));
+    assert!(!propagate_backward(&mut used), "{}", text(&used));
 }

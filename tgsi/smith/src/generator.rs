@@ -82,6 +82,9 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
     if stage == Processor::Vertex && !config.vertex_flow {
         features = features.without(Features::FLOW).without(Features::SWITCH).without(Features::SUBROUTINES);
     }
+    if config.without_textures.contains(&stage) {
+        features = features.without(Features::TEXTURES);
+    }
     // With some features disabled, shaders of the same size cover the others in more depth.
     for &(_, feature) in Features::NAMES {
         if !super::KEPT.contains(feature) && choices.one_in(4) {

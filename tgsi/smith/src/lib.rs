@@ -138,11 +138,20 @@ pub struct Config {
     /// Whether vertex shaders may have `IF`, loops and subroutines. Hardware without them selects by multiplying with 0
     /// or 1, which fails if the value that is not selected is infinite.
     pub vertex_flow: bool,
+    /// Stages whose shaders have no texture instructions, whatever the [`features`](Self::features).
+    pub without_textures: Vec<Processor>,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { stage: None, size: 40, features: Features::ALL, integers: true, vertex_flow: true }
+        Config {
+            stage: None,
+            size: 40,
+            features: Features::ALL,
+            integers: true,
+            vertex_flow: true,
+            without_textures: Vec::new(),
+        }
     }
 }
 
@@ -175,6 +184,12 @@ impl Config {
     #[must_use]
     pub fn with_vertex_flow(self, vertex_flow: bool) -> Config {
         Config { vertex_flow, ..self }
+    }
+
+    /// Returns the configuration with these stages [`without_textures`](Self::without_textures).
+    #[must_use]
+    pub fn with_stages_without_textures(self, stages: impl IntoIterator<Item = Processor>) -> Config {
+        Config { without_textures: stages.into_iter().collect(), ..self }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Config, FLOAT_STAGES, Features, STAGES, from_bytes, from_seed};
 use tgsi::check::check;
 use tgsi::shader::Shader;
-use tgsi::tables::OperandType;
+use tgsi::tables::{OperandType, Processor};
 use tgsi::text::print;
 
 fn assert_valid(shader: &Shader, what: &str) {
@@ -46,6 +46,19 @@ fn features_can_be_left_out() {
             assert_valid(&from_seed(seed, &config).expect("a shader"), name);
         }
     }
+}
+
+#[test]
+fn textures_can_be_left_out_of_a_stage() {
+    let config = Config::default().with_stages_without_textures([Processor::Vertex]);
+    let has_textures = |stage: Processor| {
+        let config = config.clone().with_stage(stage);
+        (0..100).any(|seed| {
+            let shader = from_seed(seed, &config).expect("a shader");
+            shader.instructions.iter().any(|instruction| instruction.opcode.info().is_tex)
+        })
+    };
+    assert!(!has_textures(Processor::Vertex) && has_textures(Processor::Fragment));
 }
 
 #[test]

@@ -56,12 +56,15 @@ pub struct LimitUse {
     pub counts_instructions: bool,
 }
 
-/// The first excess of a limit.
+/// The first excess of a limit. What is not known is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Excess {
-    /// The position of an instruction or declaration in the code that was measured.
-    pub span: Span,
-    /// The position in the source of the code, if the code is a translation and the position is known.
+    /// The position of an instruction or declaration in the text of the code that was measured; `None` for code without
+    /// text, such as machine code.
+    pub span: Option<Span>,
+    /// The number of an instruction, from 0, in code without text.
+    pub instruction: Option<u32>,
+    /// The position in the source of the code, if the code is a translation.
     pub source: Option<Span>,
     /// The construct, if the error is not about an amount: an opcode that the consumer does not support.
     pub what: Option<String>,
@@ -172,13 +175,16 @@ impl Fit {
             (None, true) => (FitFinding::MayNotFit, format!("about {used} {about}, {target} has {most}")),
             (None, false) => (FitFinding::DoesNotFit, format!("{used} {about}, {target} has {most}")),
         };
-        let diagnostic = Diagnostic::new(finding.severity(), finding.code(), first.span, message);
-        let hint = match (limit.beyond, finding) {
-            ("", _) => return Some(diagnostic),
-            (beyond, FitFinding::NotTaken) => beyond.to_owned(),
-            (beyond, FitFinding::DoesNotFit | FitFinding::MayNotFit) => format!("beyond the limit, {beyond}"),
+        let diagnostic = Diagnostic::new(finding.severity(), finding.code(), first.span.unwrap_or_default(), message);
+        let beyond = match (limit.beyond, finding) {
+            ("", _) => None,
+            (beyond, FitFinding::NotTaken) => Some(beyond.to_owned()),
+            (beyond, FitFinding::DoesNotFit | FitFinding::MayNotFit) => Some(format!("beyond the limit, {beyond}")),
         };
-        Some(diagnostic.with_hint(hint))
+        let place = first.instruction.filter(|_| first.span.is_none());
+        let place = place.map(|number| format!("the first excess is instruction {number} of the code"));
+        let hint: Vec<String> = beyond.into_iter().chain(place).collect();
+        Some(if hint.is_empty() { diagnostic } else { diagnostic.with_hint(hint.join("; ")) })
     }
 }
 
@@ -206,7 +212,7 @@ impl fmt::Display for Fit {
 ///
 /// It is serialised as an object with the keys `target`, `stage`, `fits`, `verdict` and `limits`: for each limit `name`,
 /// `about`, `used`, `limit`, `left` (below 0: too many), `estimate`, `source`, `beyond` and `first`, which has `line`,
-/// `column`, `code`, `what` and `source`, or is null. `source` has the `line`, `column` and `code` of the position in the
+/// `column`, `code`, `what`, `source`, and for code without text `instruction`, or is null. `source` has the `line`, `column` and `code` of the position in the
 /// source of a translation, or is null.
 #[derive(Clone, Debug)]
 pub struct Measurement {
@@ -247,6 +253,8 @@ struct LimitRecord<'m> {
 struct FirstRecord<'m> {
     #[serde(flatten)]
     position: PositionRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instruction: Option<u32>,
     what: Option<&'m str>,
     source: Option<PositionRecord>,
 }
@@ -281,7 +289,7 @@ impl Measurement {
         let first = |first: &'_ Excess| -> (PositionRecord, Option<PositionRecord>) {
             let in_source = first.source.zip(source.as_ref());
             let in_source = in_source.map(|(span, (text, lines))| PositionRecord::new(text, lines, span));
-            (PositionRecord::new(&self.text, &lines, first.span), in_source)
+            (PositionRecord::new(&self.text, &lines, first.span.unwrap_or_default()), in_source)
         };
         let limits = self.fit.limits.iter().map(|limit| LimitRecord {
             name: limit.name,
@@ -294,7 +302,7 @@ impl Measurement {
             beyond: limit.beyond,
             first: limit.first.as_ref().map(|excess| {
                 let (position, source) = first(excess);
-                FirstRecord { position, what: excess.what.as_deref(), source }
+                FirstRecord { position, instruction: excess.instruction, what: excess.what.as_deref(), source }
             }),
         });
         let limits = limits.collect();
@@ -357,7 +365,7 @@ impl Compiler {
         let mut fit = self.target().fit(&code)?;
         if let Code::Tgsi(printed, _) = &code {
             for first in fit.limits.iter_mut().filter_map(|limit| limit.first.as_mut()) {
-                first.source = source_of(first.span, printed, &shader);
+                first.source = first.span.and_then(|span| source_of(span, printed, &shader));
             }
             costs::add_places(&mut fit.costs, printed, &shader);
         }
@@ -397,4 +405,32 @@ fn source_of(span: Span, printed: &Shader, translated: &Shader) -> Option<Span> 
     };
     let known = |instruction: &&Instruction| instruction.span.end > instruction.span.start;
     translated.instructions.get(..=index)?.iter().rev().find(known).map(|instruction| instruction.span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Machine code has numbers of instructions, and no text.
+    #[test]
+    fn an_excess_in_machine_code_has_an_instruction() {
+        let first = Excess { instruction: Some(256), ..Excess::default() };
+        let limit = LimitUse {
+            name: "instructions",
+            about: "instructions",
+            used: 300,
+            limit: Some(256),
+            is_estimate: false,
+            source: "",
+            beyond: "vertices are processed in software",
+            first: Some(first),
+            counts_instructions: true,
+        };
+        let fit = Fit { target: "chip", processor: Processor::Vertex, limits: vec![limit], costs: Vec::new() };
+        let finding = fit.findings().remove(0);
+        assert_eq!(finding.span, Span::default());
+        let hint =
+            "beyond the limit, vertices are processed in software; the first excess is instruction 256 of the code";
+        assert_eq!(finding.hint.as_deref(), Some(hint));
+    }
 }

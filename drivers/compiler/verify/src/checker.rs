@@ -8,7 +8,7 @@ use tgsi_compiler::{
 use tgsi_environment::RunLimits;
 use tgsi_ir::ShaderStage;
 use tgsi_ir::alu::{AluOp, BaseType};
-use tgsi_smith::{Config, Features};
+use tgsi_smith::{Config, Features, STAGES};
 use tgsi_to_ir::slots::stage_of;
 
 /// A compiler whose translations are checked, and the parameters of the checks.
@@ -52,6 +52,7 @@ impl Checker {
             .with_features(Features::ALL.without(fused).without(periodic))
             .with_integers(!fragment.lacks_integers)
             .with_vertex_flow(!target.fidelity(ShaderStage::Vertex).lacks_selections)
+            .with_stages_without_textures(STAGES.into_iter().filter(|&stage| !target.has_textures(stage_of(stage))))
     }
 
     /// Creates the runner of code; `None` if nothing runs it.

@@ -14,7 +14,7 @@ use tgsi_vec4::simple::{Destination, File, SimpleMachine};
 use super::allocate::{register_of, units};
 use super::live::Live;
 use crate::isa::fragment::Register;
-use crate::machine::{ADDRESSES, Machine, MachineInstruction};
+use crate::machine::{ADDRESSES, Code, Machine, MachineInstruction};
 
 /// The maximum distance between producer and copy; keeps the pass linear.
 const REACH: usize = 64;
@@ -40,13 +40,16 @@ fn overlap((a, of_a): (Register, u8), (b, of_b): (Register, u8)) -> bool {
 }
 
 /// Joins copies to condition registers with the instructions that compute their operands. Returns, for each
-/// instruction, the condition register that it writes too, or `Removed`.
+/// instruction, the condition register that it writes too, or `Removed`. Components of `reserved` are flags of loops.
 pub(super) fn join(
     machine: Machine,
     instructions: &[MachineInstruction],
     live: &Live,
+    reserved: [u8; ADDRESSES as usize],
     exports_full: bool,
 ) -> Vec<Condition> {
+    let has_loops = instructions.iter().any(|instruction| instruction.op.code == Code::Loop);
+    let reserved = if has_loops { reserved } else { Default::default() };
     let mut conditions = vec![Condition::None; instructions.len()];
     for index in 0..instructions.len() {
         let Some((to, from)) = copy_to_condition(&instructions[index]) else { continue };
@@ -72,7 +75,7 @@ pub(super) fn join(
         let Some((earlier, mask)) = producer else { continue };
         let other = &instructions[earlier];
         let rest = mask & !to.mask;
-        let needed = live.special_after(to.index as usize, earlier);
+        let needed = live.special_after(to.index as usize, earlier) | reserved[to.index as usize];
         let as_condition = Destination { mask, ..to };
         let mut alone = other.clone();
         alone.destination = Some(as_condition);

@@ -123,9 +123,6 @@ impl Context<'_> {
         }
         let mut uniform = None;
         let row = op.row();
-        if matches!(op, FragmentOp::Sfl | FragmentOp::Str) {
-            instruction.saturate = false;
-        }
         for (number, source) in from.sources.iter().take(3).enumerate() {
             if row.reads[number] == Read::No {
                 continue;

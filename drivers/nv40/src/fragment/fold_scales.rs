@@ -23,7 +23,8 @@ fn product(a: Scale, b: Scale) -> Option<Scale> {
 
 /// Whether the chip scales the result of an operation.
 fn scales(code: Code) -> bool {
-    !matches!(code, Code::Sample(_) | Code::Nrm | Code::Ddx | Code::Ddy | Code::Lit | Code::Lif | Code::Kil)
+    use Code::{Ddx, Ddy, Kil, Lif, Lit, Nrm, Sample, Sfl, Str};
+    !matches!(code, Sample(_) | Nrm | Ddx | Ddy | Lit | Lif | Sfl | Str | Kil)
 }
 
 /// The writes and reads of a temporary, and its last write in the block, as index plus one, by component.

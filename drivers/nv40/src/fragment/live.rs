@@ -108,9 +108,9 @@ impl Live {
         for block in blocks.iter().rev() {
             let (start, end) = (2 * block.start as u32, 2 * block.end as u32);
             let needed = end_of(block, &starts, &at_end, rows);
-            for row in 0..rows {
+            for (row, open) in open.iter_mut().enumerate() {
                 let mask = if end > start { needed.get(row) } else { 0 };
-                components(mask).for_each(|c| open[row][c] = Some(end - 1));
+                components(mask).for_each(|c| open[c] = Some(end - 1));
             }
             for index in (block.start..block.end).rev() {
                 let access = &program.accesses()[index];
@@ -132,9 +132,9 @@ impl Live {
                     }
                 }
             }
-            for row in 0..rows {
-                for c in 0..4 {
-                    if let Some(last) = open[row][c].take() {
+            for (row, open) in open.iter_mut().enumerate() {
+                for (c, last) in open.iter_mut().enumerate() {
+                    if let Some(last) = last.take() {
                         live.add(row, c, (start, last));
                     }
                 }

@@ -12,13 +12,14 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
+use tgsi_vec4::Flow;
 use tgsi_vec4::allocate::AllocationMode;
 use tgsi_vec4::dead_code::remove_dead_code;
 use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::simple::File;
+use tgsi_vec4::simple::{File, sink_guarded};
 use tgsi_vec4::vectorize::vectorize;
 
 use crate::error::Nv40Error;
@@ -54,16 +55,18 @@ impl Default for FragmentOptions {
     }
 }
 
-/// Estimates the passes of the chip that the words of a program take.
-pub(crate) fn estimate_passes(program: &FragmentProgram) -> u32 {
-    let mut instructions: Vec<Instruction> = Vec::new();
-    let mut slot = 0;
-    while let Some(words) = program.program.words.get(slot * 4..).filter(|words| !words.is_empty()) {
-        let Ok(instruction) = crate::isa::fragment::decode(words, program.chip) else { break };
-        slot += instruction.slots() as usize;
-        instructions.push(instruction);
+impl FragmentProgram {
+    /// Estimates the passes of the chip that the program takes, each instruction executed once.
+    pub fn passes(&self) -> u32 {
+        let mut instructions: Vec<Instruction> = Vec::new();
+        let mut slot = 0;
+        while let Some(words) = self.program.words.get(slot * 4..).filter(|words| !words.is_empty()) {
+            let Ok(instruction) = crate::isa::fragment::decode(words, self.chip) else { break };
+            slot += instruction.slots() as usize;
+            instructions.push(instruction);
+        }
+        cost::passes(&instructions, self.chip)
     }
-    cost::passes(&instructions, program.chip)
 }
 
 /// Makes a program of the chip.
@@ -84,7 +87,13 @@ pub(crate) fn finish(selected: Selected, options: &FragmentOptions) -> Result<Fr
     }
     check_size(&program)?;
     let mode = AllocationMode::Coalesce { once: false, joined: false };
-    tgsi_vec4::allocate::allocate(&mut program, mode, true);
+    // Copies to outputs after an end are not always executed.
+    let ends_early = (0..program.instructions().len().saturating_sub(1)).any(|at| program.flow(at) == Some(Flow::End));
+    tgsi_vec4::allocate::allocate(&mut program, mode, options.optimize && !ends_early);
+    if options.optimize {
+        // Neighbours may have become mergeable.
+        merge_instructions(&mut program);
+    }
     let masks = output_masks(&program, &outputs);
     let best = if options.optimize && options.schedule {
         let source = finished(&program, masks, options);
@@ -121,15 +130,23 @@ pub(crate) fn finish(selected: Selected, options: &FragmentOptions) -> Result<Fr
     })
 }
 
-/// Runs the passes until none changes anything.
+/// The passes before allocation, rerun until none changes anything.
+const PASSES: [fn(&mut Program) -> bool; 7] = [
+    propagate_copies,
+    fold_scales::fold_scales,
+    remove_dead_code,
+    propagate_backward,
+    sink_guarded,
+    merge_instructions,
+    vectorize,
+];
+
 fn optimize(program: &mut Program) {
     for _ in 0..MAX_ROUNDS {
-        let mut changed = propagate_copies(program);
-        changed |= fold_scales::fold_scales(program);
-        changed |= remove_dead_code(program);
-        changed |= propagate_backward(program);
-        changed |= merge_instructions(program);
-        changed |= vectorize(program);
+        let mut changed = false;
+        for pass in PASSES {
+            changed |= pass(program);
+        }
         if !changed {
             break;
         }
@@ -196,8 +213,11 @@ fn finished(program: &Program, masks: [u8; OUTPUTS], options: &FragmentOptions) 
     let fixed = to_conditions(program);
     let Allocated { instructions, registers } =
         allocate::allocate(program, &live, &halves, &fixed, options.exports_full)?;
+    let flags = free_flags(program);
     let conditions = if options.optimize {
-        conditions::join(machine, &instructions, &live, options.exports_full)
+        let mut reserved = [0; ADDRESSES as usize];
+        flags.iter().for_each(|flag| reserved[usize::from(flag.register)] |= 1 << flag.component);
+        conditions::join(machine, &instructions, &live, reserved, options.exports_full)
     } else {
         vec![Condition::None; instructions.len()]
     };
@@ -229,7 +249,7 @@ fn finished(program: &Program, masks: [u8; OUTPUTS], options: &FragmentOptions) 
         })
         .collect();
     let passes = cost::passes(&code, chip);
-    let words = layout::encode(items, chip, &free_flags(program))?;
+    let words = layout::encode(items, chip, &flags)?;
     Ok(Finished { words, code, registers, passes })
 }
 

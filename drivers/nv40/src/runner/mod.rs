@@ -1,5 +1,6 @@
 //! Runners of compiled programs, by the simulators.
 
+mod fragment;
 mod vertex;
 
 use tgsi_compiler::{RunError, Runner};
@@ -10,11 +11,9 @@ use crate::program::Program;
 ///
 /// # Errors
 /// [`RunError::Code`]: words are not an instruction.
-pub(crate) fn run_program(program: Program) -> Option<Result<Box<dyn Runner>, RunError>> {
-    match program {
-        Program::Vertex(program) => {
-            Some(vertex::VertexRunner::new(program).map(|runner| Box::new(runner) as Box<dyn Runner>))
-        }
-        Program::Fragment(_) => None,
-    }
+pub(crate) fn run_program(program: Program) -> Result<Box<dyn Runner>, RunError> {
+    Ok(match program {
+        Program::Vertex(program) => Box::new(vertex::VertexRunner::new(program)?),
+        Program::Fragment(program) => Box::new(fragment::FragmentRunner::new(program)?),
+    })
 }

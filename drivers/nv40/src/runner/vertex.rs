@@ -10,7 +10,7 @@ use tgsi_environment::{
 use crate::program::{Texture, TextureKind, VertexProgram};
 use crate::simulator::{Rules, Trap, VertexInputs, VertexSimulator};
 
-/// A vertex program whose words are valid.
+/// A vertex program with valid words.
 #[derive(Clone, Debug)]
 pub struct VertexRunner {
     program: VertexProgram,
@@ -49,10 +49,10 @@ impl VertexRunner {
     fn inputs(&self, inputs: &Inputs, lane: usize) -> Vec<[f32; 4]> {
         let mut values = vec![[0.0; 4]; self.program.chip.limits().vertex.inputs.into()];
         for input in &self.program.inputs {
-            let first = usize::from(input.component & 3);
             if let Some(value) = values.get_mut(usize::from(input.number)) {
-                for (component, value) in value[first..].iter_mut().enumerate() {
-                    *value = f32::from_bits(inputs.inputs.get(input.register as usize, component, lane));
+                for component in 0..4 {
+                    let word = inputs.inputs.get(input.register as usize, component, lane);
+                    value[(component + usize::from(input.component)) % 4] = f32::from_bits(word);
                 }
             }
         }
@@ -117,8 +117,8 @@ impl Runner for VertexRunner {
             outputs.steps = outputs.steps.max(result.steps.into());
             for output in &self.program.outputs {
                 let Some(value) = result.outputs.get(usize::from(output.number)) else { continue };
-                let components = value[usize::from(output.component & 3)..].iter().enumerate();
-                for (component, value) in components.filter(|(component, _)| output.mask >> component & 1 != 0) {
+                for component in (0..4).filter(|component| output.mask >> component & 1 != 0) {
+                    let value = value[(component + usize::from(output.component)) % 4];
                     outputs.outputs.set(output.register as usize, component, lane, value.to_bits());
                 }
             }
@@ -162,7 +162,7 @@ mod tests {
             slots: slots.iter().map(|slot| encode(slot, Chip::Nv40).unwrap()).collect(),
             temporaries: 1,
             inputs: vec![varying(2, 3, 0, 15)],
-            outputs: vec![varying(0, 0, 0, 15), varying(4, 5, 1, 7)],
+            outputs: vec![varying(0, 0, 0, 15), varying(4, 5, 1, 3), varying(4, 5, 1, 4)],
             constants: 2,
             literals: vec![Literal { constant: 1, words: [5.0f32.to_bits(); 4] }],
             branches: Vec::new(),

@@ -32,6 +32,8 @@ pub struct TextureFetch {
     pub lane: usize,
     /// The coordinate; divided by w for `TXP`.
     pub coordinate: [f32; 4],
+    /// The coordinates of all lanes of the quad.
+    pub quad: [[f32; 4]; 4],
     /// The choice of the level of detail.
     pub lookup: Lookup,
 }

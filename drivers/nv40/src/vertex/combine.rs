@@ -1,8 +1,6 @@
 //! Operations that become one: pairs, and results with several destinations.
 
-use super::conditions::Conditions;
 use super::operation::Operation;
-use super::registers::Register;
 use crate::isa::vertex::{Part, ScaOp, SourceKind, VecOp};
 use crate::isa::{Chip, Mask, Predicate, Swizzle, vertex};
 
@@ -136,10 +134,12 @@ impl Operation {
         vertex::encode(&both.slot, chip).is_ok().then_some(both)
     }
 
-    /// The copy that the operation makes of a temporary to the same components of an output or condition register.
+    /// The temporary that the operation copies to the same components of an output, and the components.
     pub(super) fn exact_copy(&self) -> Option<(u8, Mask)> {
         let slot = &self.slot;
-        let vec = slot.vec.filter(|vec| vec.op == VecOp::Mov && vec.register.is_none() && slot.sca.is_none())?;
+        let vec = slot.vec.filter(|vec| {
+            vec.op == VecOp::Mov && vec.register.is_none() && slot.sca.is_none() && slot.output.is_some()
+        })?;
         let source = slot.sources[0].filter(|source| !source.abs && !source.negate)?;
         let SourceKind::Temporary(number) = source.kind else { return None };
         let is_plain = slot.predicate.is_none() && !slot.saturate && !slot.indexes_output;
@@ -148,7 +148,7 @@ impl Operation {
     }
 
     /// Returns the operation with another result: that of an [exact copy](Self::exact_copy) of its temporary.
-    pub(super) fn with_copy(&self, copy: &Operation, chip: Chip, conditions: &Conditions) -> Option<Operation> {
+    pub(super) fn with_copy(&self, copy: &Operation, chip: Chip) -> Option<Operation> {
         let (number, mask) = copy.exact_copy()?;
         if self.is_pair() || self.slot.predicate.is_some() || self.slot.output.is_some() {
             return None;
@@ -160,24 +160,14 @@ impl Operation {
             if vec.register != Some(number) || vec.op.writes_address() || !is_part {
                 return None;
             }
-            if let Some(write) = copy.slot.writes_condition {
-                let others = vec.mask.0 & !mask.0;
-                if others & conditions.tested(write.register) != 0 || slot.writes_condition.is_some() {
-                    return None;
-                }
-                slot.writes_condition = Some(write);
-                both.writes.add(Register::Special(write.register), others);
+            // Only GeForce FX has a mask for the output alone.
+            if chip != Chip::Nv30 && vec.mask != mask {
+                return None;
             }
-            if copy.slot.output.is_some() {
-                // Only GeForce FX has a mask for the output alone.
-                if chip != Chip::Nv30 && vec.mask != mask {
-                    return None;
-                }
-                vec.output_mask = mask;
-            }
+            vec.output_mask = mask;
         } else if let Some(sca) = &mut slot.sca {
             let is_part = chip == Chip::Nv30 && sca.mask.and(mask) == mask;
-            if sca.register != Some(number) || !is_part || copy.slot.output.is_none() {
+            if sca.register != Some(number) || !is_part {
                 return None;
             }
             sca.output_mask = mask;

@@ -49,7 +49,7 @@ pub(super) fn emit(
         layout.starts.push(layout.slots.len());
         let mut operations = block.instructions.iter().map(|&line| operation(line)).collect::<Result<Vec<_>, _>>()?;
         if options.optimize {
-            pairs::write_twice(&mut operations, chip, conditions);
+            pairs::write_twice(&mut operations, chip);
         }
         // The branch that ends the block, and one after it for a condition without inverse.
         let (first, second) = exits(block.exit, number + 1, end, conditions);

@@ -29,7 +29,7 @@ use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::simple::{File, sink_guarded};
+use tgsi_vec4::simple::{File, share_operands, sink_guarded};
 use tgsi_vec4::vectorize::vectorize;
 
 use self::conditions::Conditions;
@@ -91,33 +91,50 @@ fn allocated(mut program: Program, options: &VertexOptions) -> Program {
     program
 }
 
-/// The program with the fewest instructions that fits the temporaries, with constants hoisted or not.
-fn reduced(mut program: Program, options: &VertexOptions, temporaries: u32) -> Program {
-    if !options.optimize {
-        return allocated(program, options);
-    }
-    optimize(&mut program);
-    let hoisted = hoist_constants(&mut program);
-    let program = allocated(program, options);
-    let Some((mut hoisted, _)) = hoisted else { return program };
-    optimize(&mut hoisted);
-    let hoisted = allocated(hoisted, options);
-    let cost = |program: &Program| (program.num_temps() > temporaries, program.instructions().len());
-    if cost(&hoisted) < cost(&program) { hoisted } else { program }
+/// Other forms of an optimised program: with constants hoisted, with copies of operands shared, or both.
+fn variants(program: &mut Program) -> Vec<Program> {
+    let mut variants: Vec<Program> = hoist_constants(program).map(|(hoisted, _)| hoisted).into_iter().collect();
+    variants.iter_mut().for_each(optimize);
+    let mut shared: Vec<Program> = variants.iter().chain([&*program]).cloned().collect();
+    shared.retain_mut(share_operands);
+    shared.iter_mut().for_each(optimize);
+    variants.extend(shared);
+    variants
 }
 
-/// Optimises, allocates and encodes a program.
+/// Optimises, allocates and encodes a program. Of several forms, the one with the fewest slots is returned.
 pub(crate) fn finish(selected: Selected, options: &VertexOptions) -> Result<VertexProgram, Nv40Error> {
-    let Selected { program, mut inputs, outputs, textures, uniforms } = selected;
+    let Selected { mut program, inputs, outputs, textures, uniforms } = selected;
+    let mut others = Vec::new();
+    if options.optimize {
+        optimize(&mut program);
+        others = variants(&mut program);
+    }
+    let finished = |program: Program| encoded(allocated(program, options), &inputs, uniforms, options);
+    let mut best = finished(program);
+    for other in others.into_iter().filter_map(|other| finished(other).ok()) {
+        if best.as_ref().map_or(true, |best| other.slots.len() < best.slots.len()) {
+            best = Ok(other);
+        }
+    }
+    best.map(|program| VertexProgram { outputs, textures, ..program })
+}
+
+/// Encodes an allocated program, without outputs and textures of the interface.
+fn encoded(
+    program: Program,
+    inputs: &[Varying],
+    uniforms: u16,
+    options: &VertexOptions,
+) -> Result<VertexProgram, Nv40Error> {
     let chip = program.machine.chip;
     let limits = &chip.limits().vertex;
     let too_many = |what, found: u32, limit: u32| {
         if found > limit { Err(Nv40Error::TooMany { what, found, limit, chip }) } else { Ok(()) }
     };
-    let temporaries = if options.all_temporaries { limits.temporaries } else { limits.usual_temporaries }.into();
-    let program = reduced(program, options, temporaries);
-    too_many("temporary registers", program.num_temps(), temporaries)?;
-    narrow(&mut inputs, &program);
+    let temporaries = if options.all_temporaries { limits.temporaries } else { limits.usual_temporaries };
+    too_many("temporary registers", program.num_temps(), temporaries.into())?;
+    let inputs = narrowed(inputs, &program);
 
     let conditions = Conditions::of(&program);
     let flow: Vec<_> = (0..program.instructions().len()).map(|number| program.flow(number)).collect();
@@ -143,29 +160,31 @@ pub(crate) fn finish(selected: Selected, options: &VertexOptions) -> Result<Vert
         slots: code.slots,
         temporaries: used,
         inputs,
-        outputs,
+        outputs: Vec::new(),
         constants: constants as u16,
         literals,
         branches: code.branches,
         constant_slots: code.constant_slots,
-        textures,
+        textures: Vec::new(),
     })
 }
 
-/// Removes components of inputs that are not read.
-fn narrow(inputs: &mut Vec<Varying>, program: &Program) {
+/// Returns the inputs with the components that are read.
+fn narrowed(inputs: &[Varying], program: &Program) -> Vec<Varying> {
     let mut read: BTreeMap<i32, u8> = BTreeMap::new();
     for (instruction, access) in program.instructions().iter().zip(program.accesses()) {
         for (at, source) in instruction.sources.iter().enumerate().filter(|(_, source)| source.file == File::Input) {
             if source.relative.is_some() {
-                return;
+                return inputs.to_vec();
             }
             *read.entry(source.index).or_default() |= swizzled(access.channels(at), source.swizzle);
         }
     }
-    for input in inputs.iter_mut() {
+    let mask = |input: &Varying| {
         let mask = read.get(&input.number.into()).copied().unwrap_or(0);
-        input.mask &= mask >> (input.component & 3);
-    }
-    inputs.retain(|input| input.mask != 0);
+        let shift = input.component & 3;
+        mask >> shift | mask << (4 - shift) & 15
+    };
+    let narrowed = inputs.iter().map(|input| Varying { mask: input.mask & mask(input), ..*input });
+    narrowed.filter(|input| input.mask != 0).collect()
 }

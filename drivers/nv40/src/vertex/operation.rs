@@ -104,7 +104,7 @@ fn number<T: TryFrom<i32>>(what: &'static str, index: i32, limit: u32) -> Result
 }
 
 impl Operation {
-    /// Converts an instruction whose temporaries are registers and whose literals are constants. `channels` returns the
+    /// Converts an instruction over registers of the chip and constants. `channels` returns the
     /// channels of an operand on which the result depends.
     pub(super) fn new(
         instruction: &MachineInstruction,
@@ -134,7 +134,14 @@ impl Operation {
             return Err(EncodeError::Missing("an operand"));
         }
         for (at, (source, &place)) in instruction.sources.iter().zip(places).enumerate() {
-            operation.source(source, place, channels(at), chip)?;
+            let mut source = *source;
+            let mut channels = channels(at);
+            // Some implementations of the scalar unit compute each component from the same one of the operand.
+            if instruction.op.code.is_scalar() {
+                source.swizzle = [source.swizzle[0]; 4];
+                channels = 15;
+            }
+            operation.source(&source, place, channels, chip)?;
         }
         if let Code::Sample(sample) = instruction.op.code {
             operation.slot.texture = Some(sample.unit);

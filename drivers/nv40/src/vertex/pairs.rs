@@ -6,9 +6,8 @@
 //! ```
 //!
 //! An operation moves up to an earlier one of the other unit, or down to a later one, past operations that it neither
-//! depends on nor affects. A vector operation also takes a copy of its result to an output or condition register.
+//! depends on nor affects. A vector operation also takes a copy of its result to an output.
 
-use super::conditions::Conditions;
 use super::operation::Operation;
 use super::registers::Registers;
 use crate::isa::Chip;
@@ -37,8 +36,8 @@ impl Between {
     }
 }
 
-/// Removes copies of results to outputs and condition registers: the operations write both.
-pub(super) fn write_twice(operations: &mut Vec<Operation>, chip: Chip, conditions: &Conditions) {
+/// Removes copies of results to outputs: the operations write both.
+pub(super) fn write_twice(operations: &mut Vec<Operation>, chip: Chip) {
     let mut is_dead = vec![false; operations.len()];
     for copy in 0..operations.len() {
         if operations[copy].exact_copy().is_none() {
@@ -49,7 +48,7 @@ pub(super) fn write_twice(operations: &mut Vec<Operation>, chip: Chip, condition
         for at in (copy.saturating_sub(REACH)..copy).rev().filter(|&at| !is_dead[at]) {
             let producer = &operations[at];
             if producer.writes.meets(&operations[copy].reads) {
-                let both = producer.with_copy(&operations[copy], chip, conditions);
+                let both = producer.with_copy(&operations[copy], chip);
                 let writes = &operations[copy].writes;
                 let is_free = !between.reads.meets(writes) && !between.writes.meets(writes);
                 if let Some(both) = both.filter(|_| is_free) {

@@ -255,7 +255,7 @@ impl Replacement<'_> {
         let by_vertex = self.op == IntrinsicOp::StorePerVertexOutput;
         let slot = if by_vertex { self.slot(2, Some(1)) } else { self.slot(1, None) };
         let value = self.source(0);
-        let mask = self.shader.main().index(self.inst, IndexKind::WriteMask) as u32;
+        let mask = self.shader.main().write_mask(self.inst);
         let shape = self.shader.main().shape(value);
         let mut code = self.code();
         for component in (0..shape.num_components).filter(|c| mask >> c & 1 != 0) {

@@ -28,7 +28,7 @@ impl Replacement<'_> {
         let kills = self.kills;
         let address = self.source(offset);
         let size = self.access_size();
-        let base = if shared { self.shader.main().index(self.inst, IndexKind::Base) as u32 } else { 0 };
+        let base = if shared { self.shader.main().base(self.inst) } else { 0 };
         let mut code = self.code();
         let mut condition = (writes && kills).then(|| code.may_write());
         if shared {
@@ -80,8 +80,7 @@ impl Replacement<'_> {
             I::AtomicCounterCompSwap => (AtomicOp::Cmpxchg, false),
             op => return Err(op.name()),
         };
-        let (base, first) =
-            (body.index(self.inst, IndexKind::Base) as u32, body.index(self.inst, IndexKind::RangeBase) as u32);
+        let (base, first) = (body.base(self.inst), body.index(self.inst, IndexKind::RangeBase) as u32);
         let offset = self.source(0);
         let (kills, this) = (self.kills, self.op);
         let mut code = self.code();

@@ -2,7 +2,7 @@
 
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, SUBGROUP_SIZE};
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::IntrinsicOp;
 
 use crate::Replacement;
 use crate::layout::{Header, SystemSlot};
@@ -13,9 +13,7 @@ impl Replacement<'_> {
             return Err(self.op.name());
         }
         let shape = self.shape();
-        let has_component = self.op.info().index_slot(IndexKind::Component).is_some();
-        let component =
-            if has_component { self.shader.main().index(self.inst, IndexKind::Component) as u32 } else { 0 };
+        let component = u32::from(self.shader.main().component(self.inst));
         let slot = SystemSlot { op: self.op, component, components: shape.num_components, bit_size: shape.bit_size };
         let first = self.layout.system_word(slot);
         let mut code = self.code();

@@ -128,7 +128,7 @@ impl Emitter<'_> {
             }
             LoadFragCoordZw if self.shader.stage == ShaderStage::Fragment => {
                 let value = self.built_in_value(BuiltIn::FragCoord, VEC4);
-                let component = (body.index(inst, IndexKind::Component) & 3) as u8;
+                let component = body.component(inst);
                 (self.take(value, VEC4, Swizzle::replicate(component), 1), ValueType::FLOAT)
             }
             LoadFragCoord => {

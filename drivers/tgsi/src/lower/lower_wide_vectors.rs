@@ -57,9 +57,7 @@ fn split(body: &mut Body, inst: Inst) -> bool {
     let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
     let count = body.num_components(def);
     let wide = body.bit_size(def) == 64 || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) == 64);
-    let info = op.info();
-    let by_component = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
-    if !wide || count <= 2 || !by_component || op.is_vec_or_mov() {
+    if !wide || count <= 2 || !op.is_componentwise() || op.is_vec_or_mov() {
         return false;
     }
     let mut scalars = Vec::new();

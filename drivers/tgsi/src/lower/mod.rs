@@ -119,6 +119,7 @@ impl TgsiOptions {
             selection_cost: if self.slow_cmp { 3 } else { 1 },
             equality_cost: if self.slow_equality { 3 } else { 1 },
             fuses_sums: self.fuse_mad && !self.keep_rounding,
+            forms_multiply_adds: false,
             is_scalar: &|_| false,
             narrows_broadcasts: self.pairing_scheduler,
             // Virgl hosts may round a dot product differently than its parts, and splitting depends on the uses.

@@ -28,13 +28,13 @@ pub(super) fn known(
 }
 
 /// The operand with component `swizzle[c]` in channel c.
-pub(super) fn operand(source: &(Value, Swizzle)) -> Src {
-    first_channels(source, 4)
+pub(super) fn operand((value, swizzle): &(Value, Swizzle)) -> Src {
+    value.source(swizzle.of_channels(0xf))
 }
 
 /// Like `operand` for the first `count` channels; the others repeat the first one.
 fn first_channels((value, swizzle): &(Value, Swizzle), count: usize) -> Src {
-    value.source([0, 1, 2, 3].map(|c| swizzle.get(if c < count { c } else { 0 }) & 3))
+    value.source(swizzle.of_channels((1 << count) - 1))
 }
 
 impl Selector<'_> {

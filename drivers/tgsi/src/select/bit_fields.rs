@@ -112,7 +112,7 @@ impl Selector<'_> {
                 return None;
             }
             let swizzle = outer.compose(body.swizzle(part));
-            parts.push(self.value(def).source([0, 1, 2, 3].map(|c| swizzle.get(c) & 3)));
+            parts.push(self.value(def).source(swizzle.of_channels(0xf)));
         }
         Some((*parts.first()?, *parts.get(1)?))
     }

@@ -17,8 +17,8 @@ use crate::consumers::virgl::rules;
 
 impl Selector<'_> {
     /// A value with its first component at component `first` of a register.
-    fn at_component(register: Register, first: i32) -> Value {
-        let lane = |c: i32| (first.clamp(0, 3) + c).min(3) as u8;
+    fn at_component(register: Register, first: u8) -> Value {
+        let lane = |c: u8| (first + c).min(3);
         Value { lanes: [lane(0), lane(1), lane(2), lane(3)], ..Value::new(register) }
     }
 
@@ -47,7 +47,7 @@ impl Selector<'_> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let base = body.index(inst, IndexKind::Base);
-        let component = body.index(inst, IndexKind::Component);
+        let component = body.component(inst);
         let offset = body.source(inst, body.num_sources(inst) - 1);
         let Some(mut register) = self.io_register(IoFile::Input, inst, offset)? else {
             self.bind_zero(def);
@@ -145,7 +145,7 @@ impl Selector<'_> {
     pub(super) fn load_output(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
-        let component = body.index(inst, IndexKind::Component);
+        let component = body.component(inst);
         let offset = body.source(inst, body.num_sources(inst) - 1);
         let Some(mut register) = self.io_register(IoFile::Output, inst, offset)? else {
             self.bind_zero(def);
@@ -169,7 +169,7 @@ impl Selector<'_> {
         let body = self.body;
         // Before the output is addressed, which would leave no address register for the value.
         let value = (self.options.dialect == Dialect::Virgl).then(|| self.source(inst, 0));
-        let component = body.index(inst, IndexKind::Component).clamp(0, 3) as u8;
+        let component = body.component(inst);
         let offset = body.source(inst, body.num_sources(inst) - 1);
         let Some(mut register) = self.io_register(IoFile::Output, inst, offset)? else { return Ok(()) };
         if op == IntrinsicOp::StorePerVertexOutput {
@@ -177,11 +177,11 @@ impl Selector<'_> {
         }
         let value = value.unwrap_or_else(|| self.source(inst, 0));
         let defined = !self.is_undef(body.src(inst, 0));
-        let lanes = lane_mask(body.index(inst, IndexKind::WriteMask) as u32, body.bit_size(body.src(inst, 0)));
-        let mask = u32::from(lanes) << component & 0xf;
+        let lanes = lane_mask(body.write_mask(inst), body.bit_size(body.src(inst, 0)));
+        let mask = lanes << component & 0xf;
         let channels = [0, 1, 2, 3].map(|c: u8| c.saturating_sub(component));
         if mask != 0 && defined {
-            self.emit(Opcode::Mov, Dst::new(register).masked(mask as u8), &[value.source(channels)]);
+            self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source(channels)]);
         }
         Ok(())
     }
@@ -232,7 +232,7 @@ impl Selector<'_> {
         let vec4 = body.intrinsic(inst) == Some(IntrinsicOp::LoadUboVec4);
         let offset = if vec4 {
             let base = body.index(inst, IndexKind::Base);
-            let component = body.index(inst, IndexKind::Component) as u32;
+            let component = u32::from(body.component(inst));
             match body.constant_component(body.src(inst, 1), 0) {
                 Some(constant) => Some((None, i64::from(base) + constant as i64, component)),
                 None => Some((Some(body.src(inst, 1)), i64::from(base), component)),
@@ -281,7 +281,7 @@ impl Selector<'_> {
                 self.declared.all_buffers(self.shader, reach);
             }
         }
-        self.bind_read_only(def, Self::at_component(register, component as i32));
+        self.bind_read_only(def, Self::at_component(register, component as u8));
     }
 
     /// A byte offset as (run-time vec4 index, constant vec4 index, component), if the access stays within one vec4.

@@ -101,7 +101,7 @@ impl Selector<'_> {
     fn store_memory(&mut self, inst: Inst, resource: Register, address: Src, value: Value, memory: InstructionMemory) {
         let body = self.body;
         let bits = body.bit_size(body.src(inst, 0));
-        let mask = super::lane_mask(body.index(inst, IndexKind::WriteMask) as u32, bits);
+        let mask = super::lane_mask(body.write_mask(inst), bits);
         self.emit_memory(
             Opcode::Store,
             Dst::new(resource).masked(mask),

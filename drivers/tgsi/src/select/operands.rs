@@ -209,7 +209,7 @@ impl Selector<'_> {
 
     /// The mask of the components of a value, as lanes.
     pub(super) fn full_lanes(&self, def: Def) -> u8 {
-        lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def))
+        lane_mask(self.body.full_mask(def), self.body.bit_size(def))
     }
 
     /// Whether an ALU opcode only moves bits.

@@ -33,10 +33,7 @@ impl Selector<'_> {
     pub(super) fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> SelectedComponents {
         let source = self.body.source(inst, number);
         let swizzle = self.body.swizzle(source);
-        SelectedComponents {
-            def: self.body.src_def(source),
-            components: outer.map(|c| swizzle.get(usize::from(c)) & 3),
-        }
+        SelectedComponents { def: self.body.src_def(source), components: swizzle.select(outer) }
     }
 
     /// The sources of a term if it is defined by `op`.
@@ -114,7 +111,7 @@ impl Selector<'_> {
             return None;
         }
         let (value, swizzle) = self.lasting_source(self.body.def_inst(packed.def), 1)?;
-        Some(value.source(packed.components.map(|c| swizzle.get(usize::from(c)) & 3)))
+        Some(value.source(swizzle.select(packed.components)))
     }
 
     /// The operand of a sign, and its component for each component of the result, if an exact sum with 0 is such a
@@ -135,7 +132,7 @@ impl Selector<'_> {
         let (value, swizzle) = self.lasting_source(producer, 0)?;
         // The exactness of the sign matters.
         self.exact = self.is_exact(producer);
-        Some((value, Swizzle::new(&sign.components.map(|c| swizzle.get(usize::from(c)) & 3))))
+        Some((value, Swizzle::new(&swizzle.select(sign.components))))
     }
 
     fn is_exact(&self, inst: Inst) -> bool {

@@ -201,7 +201,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn store_shared(&mut self, inst: Inst) -> Result<(), DriverError> {
-        let mask = self.body.index(inst, IndexKind::WriteMask) as u32;
+        let mask = self.body.write_mask(inst);
         let mask = lane_mask(mask, self.body.bit_size(self.body.src(inst, 1)));
         let value = self.source(inst, 1);
         if let Some(register) = self.shared_register(inst)?.filter(|_| mask != 0) {

@@ -74,7 +74,8 @@ impl Limit {
     /// `lines` are those of the translation, and of the source.
     fn new(limit: &LimitUse, used_as_is: u32, (lines, source_lines): &(LineIndex, Option<LineIndex>)) -> Limit {
         let first = limit.first.clone().unwrap_or_default();
-        let (length, line, column) = extent(first.span, Some(lines));
+        let span = first.span.unwrap_or_default();
+        let (length, line, column) = extent(span, Some(lines));
         let source = first.source.unwrap_or_default();
         let (source_length, source_line, source_column) = extent(source, source_lines.as_ref());
         let strings = [limit.name, limit.about, limit.beyond, limit.source].into_iter();
@@ -85,7 +86,7 @@ impl Limit {
             used_as_is,
             limit: limit.limit.unwrap_or(TGSIC_NO_LIMIT),
             is_estimate: limit.is_estimate.into(),
-            offset: first.span.start,
+            offset: span.start,
             length,
             line,
             column,

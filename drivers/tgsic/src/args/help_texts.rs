@@ -107,9 +107,10 @@ pub(super) const FIT_JSON: &str = "JSON: one object per line, shader and target.
   lines                with --lines: for each line with instructions `line` (last null: from no line) and `counts`, an
                        object from names of limits to amounts
 For each limit: name, about; used, limit and left (null: no limit; below 0: too many); estimate; source (of the
-figure); beyond (the consequence of using more); first (the first excess: line, column, code and, in `what`, an
-unsupported construct; null without an excess). Lines and columns are those of the output of `tgsic translate`, or of
-the file. In `source`, `first` has line, column and code in the file of the construct that was translated to this code.";
+figure); beyond (the consequence of using more); first (the first excess: line, column, code, for machine code the
+number `instruction` instead, and in `what` an unsupported construct; null without an excess). Lines and columns are
+those of the output of `tgsic translate`, or of the file. In `source`, `first` has line, column and code in the file of
+the construct that was translated to this code.";
 
 pub(super) const VERIFY_JSON: &str = "JSON: one object.
   of files:    shaders, equal, different, error: shader counts; first: a line for each that differs or cannot be run

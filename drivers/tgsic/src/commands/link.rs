@@ -101,7 +101,10 @@ fn content(code: Code, as_text: bool) -> Result<Vec<u8>, ShaderError> {
 /// Returns the driver's assignments for the interface of a shader, as a line of JSON.
 fn reflect(shader: &Linked, source: &Source, plan: &Plan) -> Result<String, ShaderError> {
     let reflection = shader.target.reflect(&shader.lowered).transpose();
-    let reflection = reflection.map_err(|error| CompileError::Target { error, message: None, span: None })?;
+    let reflection = reflection.map_err(|error| {
+        let subject = error.subject();
+        CompileError::Target { error, message: None, subject, span: None }
+    })?;
     reflection_line(source, reflection, plan)
 }
 

@@ -81,7 +81,7 @@ pub(super) fn indexed_access(body: &Body, types: &TypeTable, inst: Inst) -> Opti
                 _ => return None,
             };
             let length = body.index(body.def_inst(handle), IndexKind::NumArrayElems) as u32;
-            let base = body.index(inst, IndexKind::Base) as u32;
+            let base = body.base(inst);
             Some((index, array(length.saturating_sub(base), VariableModes::FUNCTION_TEMP)))
         }
         _ => None,

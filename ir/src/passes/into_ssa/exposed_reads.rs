@@ -13,7 +13,7 @@ use cranelift_entity::SecondaryMap;
 use crate::analysis::{CallGraph, calls};
 use crate::body::{Body, CfList, CfNode, DerefKind, InstData};
 use crate::entities::{Def, Function, If, Inst, Loop, User, Variable};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::intrinsics::IntrinsicOp;
 use crate::passes::lower_numbers::lower_int_to_float::components_read;
 use crate::passes::variables::deref_tree::vector_shape;
 use crate::shader::Shader;
@@ -308,7 +308,7 @@ impl ExposedReadsWalk<'_> {
         let Some(number) = self.all.of_deref(body, body.src(inst, 0)) else { return };
         let known = self.known.components[number as usize];
         if op == Some(IntrinsicOp::StoreDeref) {
-            self.known.set(number, known | body.index(inst, IndexKind::WriteMask) as u16);
+            self.known.set(number, known | body.write_mask(inst) as u16);
         } else if let Some(def) = body.inst_def(inst) {
             is_read.push(number);
             self.all.exposed[number as usize] |= components_used(body, def) & !known != 0;

@@ -287,7 +287,7 @@ fn written_components(body: &Body, access: Inst, shape: Shape) -> Option<(u32, u
         return None;
     }
     let full = (1u32 << shape.num_components) - 1;
-    Some((body.index(access, IndexKind::WriteMask) as u32 & full, full))
+    Some((body.write_mask(access) & full, full))
 }
 
 /// Returns a vector with the components of `mask` from `new` and the others from `old`.

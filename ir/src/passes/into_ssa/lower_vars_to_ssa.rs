@@ -28,7 +28,7 @@ use crate::body::{Body, Shape};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Inst, Variable};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::intrinsics::IntrinsicOp;
 use crate::passes::into_ssa::lower_reg_intrinsics_to_ssa::merge_components;
 use crate::passes::into_ssa::phi_builder::{Initial, PhiBuilder};
 use crate::passes::variables::deref_tree::{ArrayStep, DerefTree, Target, vector_shape};
@@ -120,7 +120,7 @@ fn lower_vector(body: &mut Body, phis: &mut PhiBuilder, shape: Shape, accesses: 
         }
         let stored = body.src(inst, 1);
         let full = (1u32 << shape.num_components) - 1;
-        let mask = body.index(inst, IndexKind::WriteMask) as u32 & full;
+        let mask = body.write_mask(inst) & full;
         if mask == 0 {
             continue;
         }

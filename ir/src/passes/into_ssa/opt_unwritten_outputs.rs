@@ -23,7 +23,7 @@ use cranelift_entity::SecondaryMap;
 use crate::alu::AluOp;
 use crate::body::{Body, DerefKind, InstData};
 use crate::entities::{Def, Inst, Variable};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::intrinsics::IntrinsicOp;
 use crate::shader::{Shader, ShaderStage};
 use crate::variable::VariableModes;
 
@@ -103,7 +103,7 @@ fn drop_stores(body: &mut Body) -> bool {
             });
         }
         if let Some(variable) = stored_output(body, inst) {
-            let mask = body.index(inst, IndexKind::WriteMask) as u32;
+            let mask = body.write_mask(inst);
             let output = &mut outputs[variable];
             output.again |= output.written & mask;
             output.written |= mask;
@@ -117,7 +117,7 @@ fn drop_stores(body: &mut Body) -> bool {
     }
     let mut progress = false;
     for (store, variable) in stores {
-        let mask = body.index(store, IndexKind::WriteMask) as u32;
+        let mask = body.write_mask(store);
         let output = &mut outputs[variable];
         let value = body.src(store, 1);
         let dropped = (0..u32::from(body.num_components(value)))
@@ -131,7 +131,7 @@ fn drop_stores(body: &mut Body) -> bool {
         if mask == dropped {
             body.remove_inst(store);
         } else {
-            body.set_index(store, IndexKind::WriteMask, (mask & !dropped) as i32);
+            body.set_write_mask(store, mask & !dropped);
         }
     }
     progress
@@ -192,8 +192,8 @@ mod tests {
         opt_dce(&mut shader);
         validate(&shader).unwrap();
         let body = shader.main();
-        assert_eq!(body.index(partly, IndexKind::WriteMask), 1);
-        assert_eq!(body.index(whole, IndexKind::WriteMask), 15);
+        assert_eq!(body.write_mask(partly), 1);
+        assert_eq!(body.write_mask(whole), 15);
     }
 
     #[test]
@@ -202,6 +202,6 @@ mod tests {
         shader.stage = ShaderStage::TessCtrl;
         lower_reg_intrinsics_to_ssa(&mut shader);
         assert!(!opt_unwritten_outputs(&mut shader));
-        assert_eq!(shader.main().index(partly, IndexKind::WriteMask), 15);
+        assert_eq!(shader.main().write_mask(partly), 15);
     }
 }

@@ -302,7 +302,7 @@ fn constant_end(body: &Body, inst: Inst) -> u32 {
         return 0;
     }
     let offset = body.constant_component(body.src(inst, 0), 0).unwrap_or(0) as u32;
-    offset.saturating_add(body.index(inst, IndexKind::Base) as u32).saturating_add(1)
+    offset.saturating_add(body.base(inst)).saturating_add(1)
 }
 
 /// Copies a load from a constant address into another shader.
@@ -354,7 +354,7 @@ fn remove_unread(producer: &mut Shader, outputs: &LinkSide, inputs: &LinkSide, r
         if left == 0 {
             body.remove_inst(store.inst);
         } else {
-            body.set_index(store.inst, IndexKind::WriteMask, (left >> store.first) as i32);
+            body.set_write_mask(store.inst, left >> store.first);
         }
     }
     report.removed += remove_indexed_stores(body, &unread);

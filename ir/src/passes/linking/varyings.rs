@@ -274,7 +274,7 @@ impl LinkSide {
             let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
             let first = i32::from(semantics.location);
             let slots = first..first + i32::from(semantics.num_slots).max(1);
-            let base = body.index(inst, IndexKind::Base) as u32;
+            let base = body.base(inst);
             let count = match op.and_then(|op| op.info().index_slot(IndexKind::Range)) {
                 Some(_) => body.index(inst, IndexKind::Range) as u32,
                 None => 1,
@@ -319,7 +319,7 @@ impl LinkSide {
         let first = data.location_frac & 3;
         let (components, mask) = match body.inst_def(inst) {
             Some(def) => (body.num_components(def), read_components(body, def)),
-            None => (body.num_components(body.src(inst, 1)), body.index(inst, IndexKind::WriteMask) as u32),
+            None => (body.num_components(body.src(inst, 1)), body.write_mask(inst)),
         };
         let all = (1u32 << components) - 1;
         (first + components <= 4).then_some(VaryingAccess { inst, slot, first, mask: (mask & all) << first, vertex })

@@ -161,7 +161,7 @@ fn prepare_loop(body: &mut Body, id: Loop) -> Flags {
 fn replace_phi(body: &mut Body, block: Block, phi: Inst) {
     let Some(def) = body.inst_def(phi) else { return };
     let shape = body.shape(def);
-    let mask = (1 << u32::from(body.num_components(def))) - 1;
+    let mask = body.full_mask(def);
     let register = Builder::at_start(body).decl_reg(shape, 0);
     let sources: Vec<(Block, Def)> = body.phi_sources(phi).map(|(pred, s)| (pred, body.src_def(s))).collect();
     for (pred, value) in sources {

@@ -67,12 +67,11 @@ fn calculates(op: AluOp) -> bool {
     let numbers = info.input_types.first().is_some_and(|ty| {
         ty.is_unsized() && matches!(ty.base, BaseType::Int | BaseType::Uint) && info.bit_sizes.contains(&1)
     });
-    let by_component = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
     let same = matches!(op, O::Mov | O::Iand | O::Ior | O::Ixor | O::Inot | O::BitfieldSelect | O::IcselEqz)
         || info.output_type.base == BaseType::Bool
         || info.numeric_conversion && info.input_types[0].base == BaseType::Int
         || op == O::U2u1;
-    numbers && by_component && !same
+    numbers && op.is_componentwise() && !same
 }
 
 /// The results of an opcode for all combinations of operands.

@@ -405,7 +405,7 @@ impl IndirectAccess {
 fn width(body: &Body, inst: Inst) -> u8 {
     let value = body.inst_def(inst).unwrap_or_else(|| body.src(inst, 0));
     let words = u32::from(body.num_components(value)) * if body.bit_size(value) == 64 { 2 } else { 1 };
-    let component = body.index(inst, IndexKind::Component) as u32 % 4;
+    let component = u32::from(body.component(inst));
     (component + words).div_ceil(4).clamp(1, 8) as u8
 }
 

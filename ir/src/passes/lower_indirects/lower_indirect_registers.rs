@@ -116,7 +116,7 @@ fn access_element(b: &mut Builder<'_>, inst: Inst, register: Option<Def>) -> Opt
         }
     };
     let Some(result) = b.body.inst_def(inst) else {
-        let (value, mask) = (b.body.src(inst, 0), b.body.index(inst, IndexKind::WriteMask) as u32);
+        let (value, mask) = (b.body.src(inst, 0), b.body.write_mask(inst));
         let store = b.store_reg(value, register?, 0, mask);
         carry(b, store, &[IndexKind::LegacyFsat]);
         return None;

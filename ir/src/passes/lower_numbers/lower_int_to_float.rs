@@ -44,10 +44,12 @@ use masks::lower_masks;
 
 /// An integer operation that floats cannot compute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{inst}: {op} cannot be computed with floats")]
+#[error("{op} cannot be computed with floats")]
 pub struct IntToFloatError {
     /// The instruction.
     pub inst: Inst,
+    /// The instruction of the source that it comes from, if it is known ([`Body::nearest_origin`]).
+    pub origin: Option<u32>,
     /// Its opcode.
     pub op: AluOp,
 }
@@ -187,7 +189,7 @@ fn check(body: &Body) -> Result<(), IntToFloatError> {
             if let Some(op) = body.alu_op(inst)
                 && kind(body, inst, op) == IntegerTreatment::Impossible
             {
-                return Err(IntToFloatError { inst, op });
+                return Err(IntToFloatError { inst, origin: body.nearest_origin(inst), op });
             }
         }
     }

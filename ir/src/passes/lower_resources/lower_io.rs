@@ -356,8 +356,7 @@ mod tests {
         assert_eq!((semantics.location, semantics.num_slots), (20, 1));
         assert_eq!(body.index(load, IndexKind::Range), 1);
         let store = find(&shader, IntrinsicOp::StoreOutput);
-        let index = |kind| body.index(store, kind);
-        assert_eq!((index(IndexKind::Base), index(IndexKind::Component), index(IndexKind::WriteMask)), (1, 2, 1));
+        assert_eq!((body.base(store), body.component(store), body.write_mask(store)), (1, 2, 1));
     }
 
     #[test]

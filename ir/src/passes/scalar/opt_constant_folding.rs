@@ -130,7 +130,7 @@ impl Context<'_> {
 
     fn load_constant(&self, body: &Body, inst: Inst, def: Def) -> Option<Values> {
         let offset = body.constant_component(body.src(inst, 0), 0)?;
-        let base = u64::from(body.index(inst, IndexKind::Base) as u32);
+        let base = u64::from(body.base(inst));
         let range = u64::from(body.index(inst, IndexKind::Range) as u32);
         let shape = body.shape(def);
         let bytes = u64::from(shape.bit_size / 8);

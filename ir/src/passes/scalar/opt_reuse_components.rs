@@ -207,8 +207,7 @@ impl DominanceWalk {
 
 /// Returns whether an opcode is component-wise and not just a copy.
 fn works_by_components(op: AluOp) -> bool {
-    let info = op.info();
-    op != AluOp::Mov && info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0)
+    op != AluOp::Mov && op.is_componentwise()
 }
 
 #[cfg(test)]

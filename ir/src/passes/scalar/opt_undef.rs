@@ -19,7 +19,7 @@ use crate::body::{Body, InstData, RareInst};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::intrinsics::IntrinsicOp;
 use crate::shader::Shader;
 
 /// See the [module](self).
@@ -79,7 +79,7 @@ fn simplify_store(body: &mut Body, inst: Inst, op: IntrinsicOp) -> bool {
         _ => return false,
     };
     let value = body.src(inst, number);
-    let mask = body.index(inst, IndexKind::WriteMask) as u32;
+    let mask = body.write_mask(inst);
     let producer = body.def_inst(value);
     let undefined = if is_undef(body, value) {
         u32::MAX
@@ -98,7 +98,7 @@ fn simplify_store(body: &mut Body, inst: Inst, op: IntrinsicOp) -> bool {
     if left == 0 {
         body.remove_inst(inst);
     } else {
-        body.set_index(inst, IndexKind::WriteMask, left as i32);
+        body.set_write_mask(inst, left);
     }
     true
 }
@@ -128,7 +128,7 @@ mod tests {
         validate(&shader).unwrap();
         let body = shader.main();
         assert_eq!(body.src(body.def_inst(user), 0), x);
-        assert_eq!(body.index(partial, IndexKind::WriteMask), 2);
+        assert_eq!(body.write_mask(partial), 2);
         assert!(body.inst_block(gone).is_none());
     }
 }

@@ -53,7 +53,7 @@ fn declare_like(body: &mut Body, def: Def) -> Def {
 }
 
 fn store(body: &mut Body, cursor: Cursor, value: Def, register: Def) {
-    let mask = (1u32 << body.num_components(value)) - 1;
+    let mask = body.full_mask(value);
     Builder::new(body, cursor).store_reg(value, register, 0, mask);
 }
 

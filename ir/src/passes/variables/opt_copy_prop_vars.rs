@@ -91,7 +91,7 @@ fn note_writes(body: &Body, tree: &DerefTree, inst: Inst, set: &mut ClobberSet) 
         InstData::Intrinsic { op: op @ (IntrinsicOp::StoreDeref | IntrinsicOp::CopyDeref), .. } => {
             if let Target::Node(node) = tree.target(body.src(inst, 0)) {
                 let is_store = op == IntrinsicOp::StoreDeref;
-                let mask = if is_store { body.index(inst, IndexKind::WriteMask) as u32 } else { ALL };
+                let mask = if is_store { body.write_mask(inst) } else { ALL };
                 set.clobber(tree, node, mask);
             }
         }
@@ -390,7 +390,7 @@ impl Propagation<'_> {
 
     fn store(&mut self, store: Inst) {
         let stored = self.body.src(store, 1);
-        let mask = self.body.index(store, IndexKind::WriteMask) as u32;
+        let mask = self.body.write_mask(store);
         let node = match self.tree.target(self.body.src(store, 0)) {
             Target::Unknown => return,
             Target::OutOfBounds(_) => return self.remove(store),

@@ -23,7 +23,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 use crate::body::{Body, CfParent, InstData, JumpKind};
 use crate::entities::{Def, If, Inst, Loop, Variable};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::intrinsics::IntrinsicOp;
 use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Target, global_modes};
 use crate::passes::variables::memory_versions::{ALL, ClobberSet, ClobberSets, MemoryVersions, list_begun, list_ended};
 use crate::shader::{Shader, ShaderStage};
@@ -65,7 +65,7 @@ fn remove_dead_writes(
 
 /// Returns the components of a value that are used.
 pub(crate) fn read_components(body: &Body, def: Def) -> u32 {
-    let full = (1u32 << body.num_components(def)) - 1;
+    let full = body.full_mask(def);
     let mut mask = 0;
     for source in body.uses_of(def) {
         let Some(user) = body.user(source).inst() else { return full };
@@ -76,7 +76,7 @@ pub(crate) fn read_components(body: &Body, def: Def) -> u32 {
                 mask |= body.swizzle(source).iter(count).fold(0, |mask, c| mask | 1 << c);
             }
             InstData::Intrinsic { op: IntrinsicOp::StoreDeref, .. } if number == 1 => {
-                mask |= body.index(user, IndexKind::WriteMask) as u32;
+                mask |= body.write_mask(user);
             }
             _ => return full,
         }
@@ -142,7 +142,7 @@ fn drop_components(
     if tree.node(node).mode.intersects(CONSTANT_MODES) {
         return (false, None);
     }
-    let mask = if is_store { body.index(write, IndexKind::WriteMask) as u32 } else { ALL };
+    let mask = if is_store { body.write_mask(write) } else { ALL };
     let components = 0..tree.node(node).components;
     let live = if is_store {
         components.filter(|c| mask >> c & 1 != 0 && !is_dead(node, 1 << c)).fold(0, |live, c| live | 1 << c)
@@ -155,7 +155,7 @@ fn drop_components(
         return (true, None);
     }
     if live != mask {
-        body.set_index(write, IndexKind::WriteMask, live as i32);
+        body.set_write_mask(write, live);
     }
     (live != mask, Some((node, live)))
 }

@@ -27,7 +27,7 @@ use crate::body::{Body, InstData};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Variable};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::intrinsics::IntrinsicOp;
 use crate::passes::variables::deref_tree::{ArrayStep, CONSTANT_MODES, DerefTree, Node, Target};
 use crate::passes::variables::memory_versions::{ALL, MemoryVersions};
 use crate::shader::{Shader, ShaderStage};
@@ -113,7 +113,7 @@ impl Finder<'_> {
                 }
             }
             Some(IntrinsicOp::StoreDeref) => {
-                let mask = self.body.index(inst, IndexKind::WriteMask) as u32;
+                let mask = self.body.write_mask(inst);
                 if let Target::Node(node) = self.tree.target(self.body.src(inst, 0)) {
                     self.versions.clobber(&self.tree, node, mask);
                     if let Some((source, version)) = self.loaded_from(inst, node, mask) {

@@ -161,7 +161,7 @@ fn access(body: &Body, inst: Inst, is_first_block: bool, arrays: &mut SecondaryM
     let first = index.unwrap_or(u64::MAX).checked_mul(u64::from(array.stride));
     let Some(start) = first.and_then(|first| usize::try_from(first).ok()) else { return };
     let size = usize::from(array.shape.bit_size) / 8;
-    let mask = body.index(inst, IndexKind::WriteMask) as u32;
+    let mask = body.write_mask(inst);
     for (component, bits) in body.def_constant(value).unwrap_or(&[]).iter().enumerate() {
         // A store past the end has no effect.
         let at = start.saturating_add(component * size);

@@ -153,7 +153,7 @@ fn note_access(body: &Body, tree: &DerefTree, inst: Inst, ranges: &mut Secondary
     let is_load = op == IntrinsicOp::LoadDeref;
     let mask = match body.inst_def(inst) {
         Some(def) => read_components(body, def),
-        None => body.index(inst, IndexKind::WriteMask) as u32 & ((1u32 << range.components) - 1),
+        None => body.write_mask(inst) & ((1u32 << range.components) - 1),
     };
     if mask == 0 {
         return;
@@ -237,7 +237,7 @@ fn shrink_store(body: &mut Body, store: Inst, range: &UsedRange) {
     }
     let value = body.src(store, 1);
     let InstData::Intrinsic { op, .. } = *body.inst(store) else { return };
-    let mask = body.index(store, IndexKind::WriteMask) as u32;
+    let mask = body.write_mask(store);
     let access = body.index(store, IndexKind::Access);
     let components = (0..range.components).filter(|c| kept >> c & 1 != 0);
     let new_mask = components.clone().enumerate().fold(0, |m, (new, c)| m | (mask >> c & 1) << new);

@@ -196,11 +196,7 @@ impl FunctionCompiler<'_, '_> {
         if info.has_dest() && dest.components == 0 {
             return Err(self.malformed(inst, "no result"));
         }
-        let write_mask = if info.index_slot(IndexKind::WriteMask).is_some() {
-            body.index(inst, IndexKind::WriteMask) as u32
-        } else {
-            u32::MAX
-        };
+        let write_mask = if info.index_slot(IndexKind::WriteMask).is_some() { body.write_mask(inst) } else { u32::MAX };
         let mut extra = NULL;
         match op {
             IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => extra = self.register(inst, 0)?,

@@ -29,7 +29,7 @@ pub(super) fn io_plan(program: &Program, shader: &Shader) -> Result<IoPlan, RunE
             let slots = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).num_slots;
             // A wide value continues in the next registers.
             let value = program.operands.get(intrinsic.sources as usize).map_or(0, |value| value.vectors());
-            let width = (value + intrinsic.index(IndexKind::Component) as u32 % 4).div_ceil(4);
+            let width = (value + u32::from(intrinsic.first_component())).div_ceil(4);
             let slots = u32::from(slots).max(intrinsic.index(IndexKind::Range) as u32).max(width);
             plan.output_registers = plan.output_registers.max((intrinsic.base as u32).saturating_add(slots));
         }

@@ -51,9 +51,11 @@ mod constants;
 mod machine;
 mod merge;
 mod propagate;
+mod share_operands;
 mod sink_guarded;
 mod text;
 
+pub use share_operands::share_operands;
 pub use sink_guarded::sink_guarded;
 
 use std::fmt::Debug;

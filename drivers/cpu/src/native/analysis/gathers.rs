@@ -3,7 +3,7 @@
 //! Each lane's address is checked against the length of the memory before it is read; lanes out of bounds read the
 //! zeros of the context.
 
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::run::Program;
 use tgsi_ir::run::native::{Intrinsic, Value};
 
@@ -31,7 +31,7 @@ pub(in crate::native) struct Gather {
 pub(in crate::native) fn gather(program: &Program, intrinsic: &Intrinsic) -> Option<Gather> {
     use IntrinsicOp as I;
     let sources = program.sources_of(intrinsic);
-    let component = intrinsic.index(IndexKind::Component) as u32 & 3;
+    let component = u32::from(intrinsic.first_component());
     let (memory, index, base, shift, first) = match intrinsic.op {
         I::LoadUniform => (uniforms::constant_buffer(0)?, 0, intrinsic.base, 4, 0),
         I::LoadUboVec4 => (uniforms::ubo(program, intrinsic)?, 1, intrinsic.base, 4, component * 4),

@@ -39,7 +39,7 @@ fn last_component(intrinsic: &Intrinsic) -> Option<u64> {
         Some(offset) => u64::from(offset),
         None => range.checked_sub(1)?,
     };
-    let first = (intrinsic.index(IndexKind::Component) & 3) as u64;
+    let first = u64::from(intrinsic.first_component());
     let last = u64::from(intrinsic.dest.components).checked_sub(1)?;
     let is_inside = range == 0 || offset < range;
     is_inside.then(|| (u64::from(intrinsic.base as u32) + offset) * 4 + first + last)

@@ -38,7 +38,7 @@ pub(in crate::native) fn place(program: &Program, intrinsic: &Intrinsic) -> Opti
         return None;
     }
     let register = u64::from((intrinsic.base as u32).wrapping_add(offset));
-    let component = intrinsic.index(IndexKind::Component) as u64 & 3;
+    let component = u64::from(intrinsic.first_component());
     let (memory, word) = match intrinsic.op {
         IntrinsicOp::LoadUniform => (constant_buffer(0)?, register * 4),
         IntrinsicOp::LoadUboVec4 => (ubo(program, intrinsic)?, register * 4 + component),

@@ -89,7 +89,7 @@ impl Emitter<'_, '_> {
     pub(super) fn load_input_element(&mut self, intrinsic: &Intrinsic) -> Vec<Ir> {
         let Some(&index) = self.function.program.sources_of(intrinsic).last() else { return Vec::new() };
         let range = intrinsic.index(IndexKind::Range) as u32;
-        let first = intrinsic.base as u32 * 4 + (intrinsic.index(IndexKind::Component) & 3) as u32;
+        let first = intrinsic.base as u32 * 4 + u32::from(intrinsic.first_component());
         let (start, stride) = self.component_address(offsets::INPUTS, offsets::INPUT_STRIDE, first);
         let element = self.element(index, 0, range, start, 4, stride);
         self.load_vectors(&element, intrinsic.dest.components.into())

@@ -40,6 +40,8 @@ struct Generator {
     budget: u32,
     chip: Chip,
     loops: u32,
+    /// Loops that may nest: two, if one of them has more iterations than the chip's repetitions.
+    most_loops: u32,
 }
 
 /// The unit of a texture as a sample.
@@ -54,14 +56,24 @@ pub fn selected(seed: u64, chip: Chip) -> Selected {
     let program = Program::new(Machine { chip, stage: ShaderStage::Fragment }, 0);
     let mut outputs = vec![0];
     if chip != Chip::Nv30 {
-        outputs.extend((1..4).filter(|_| random.bits() % 3 == 0));
+        outputs.extend((1..4).filter(|_| random.bits().is_multiple_of(3)));
     }
-    if random.bits() % 3 == 0 {
+    if random.bits().is_multiple_of(3) {
         outputs.push(DEPTH);
     }
     let budget = random.bits() as u32 % 40 + 3;
-    let mut generator =
-        Generator { random, program, temps: Vec::new(), written: Written::default(), outputs, budget, chip, loops: 0 };
+    let mut generator = Generator {
+        random,
+        program,
+        temps: Vec::new(),
+        written: Written::default(),
+        outputs,
+        budget,
+        chip,
+        loops: 0,
+        most_loops: 3,
+    };
+    generator.most_loops -= u32::from(generator.one_in(2));
     for _ in 0..generator.below(6) + 2 {
         let temp = generator.program.new_temp();
         generator.temps.push(temp);
@@ -253,8 +265,11 @@ impl Generator {
         let registers = self.chip.limits().fragment.conditions;
         let register = if self.one_in(4) { self.below(registers.into()) as u8 } else { 0 };
         if self.written.conditions[usize::from(register)] == 0 || !self.one_in(3) {
-            let mask = self.mask();
+            let mask = self.mask() & self.free(register);
             let special = Destination::new(File::Special, register.into(), mask);
+            if mask == 0 {
+                return self.condition();
+            }
             if self.one_in(2) {
                 let temp = self.temp();
                 self.operation(Destination::new(File::Temporary, temp, 7), None);
@@ -272,6 +287,11 @@ impl Generator {
         }
         let swizzle = self.swizzle(self.written.conditions[usize::from(register)]);
         Guard { register, condition: self.below(7) as u8, swizzle }
+    }
+
+    /// The components of a condition register that the program may use: long loops take some.
+    fn free(&self, register: u8) -> u8 {
+        if self.most_loops == 2 && register == 1 { 3 } else { 15 }
     }
 
     fn lookup(&mut self, depth: u32) {
@@ -305,7 +325,7 @@ impl Generator {
             self.budget -= 1;
             match self.below(20) {
                 0 if has_flow => self.branch(depth),
-                1 if has_flow && self.loops < 3 => self.repeat(depth),
+                1 if has_flow && self.loops < self.most_loops => self.repeat(depth),
                 2 => {
                     let guard = self.condition();
                     let mut kill = MachineInstruction::new(Code::Kil.into(), None, []);
@@ -411,7 +431,7 @@ impl Generator {
             let row = self.program.constants.intern([value.to_bits(); 4]);
             Source::new(File::Constant, row)
         });
-        let count = if depth == 0 && self.one_in(6) { 300 } else { self.below(5) + 1 };
+        let count = if depth == 0 && self.most_loops == 2 && self.one_in(4) { 300 } else { self.below(5) + 1 };
         let count = Source::new(File::Constant, self.program.constants.intern([(count as f32).to_bits(); 4]));
         self.push(Code::Mov, Some(to), &[zero]);
         let before = self.written.clone();
@@ -423,7 +443,7 @@ impl Generator {
         }
         self.push(Code::Add, Some(to), &[read, one]);
         let register = self.below(2) as i32;
-        let component = self.below(4) as u8;
+        let component = if self.free(register as u8) == 15 { self.below(4) } else { self.below(2) } as u8;
         let flag = Destination::new(File::Special, register, 1 << component);
         self.push(Code::Sge, Some(flag), &[read, count]);
         let guard = Guard { register: register as u8, condition: 5, swizzle: [component; 4] };

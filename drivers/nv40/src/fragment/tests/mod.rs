@@ -126,7 +126,7 @@ fn order_saves_passes() {
         let of = |schedule| {
             let options = FragmentOptions { schedule, ..FragmentOptions::default() };
             let program = finish(selected(seed, Chip::Nv40), &options).unwrap();
-            (super::estimate_passes(&program), program.registers)
+            (program.passes(), program.registers)
         };
         let (source, ordered) = (of(false), of(true));
         assert!(ordered.1 <= source.1.max(4), "{seed}");

@@ -225,7 +225,7 @@ impl Quad<'_> {
             },
         };
         let unit = instruction.texture.unwrap_or(0);
-        (self.inputs.texture)(&TextureFetch { unit, lane, coordinate, lookup })
+        (self.inputs.texture)(&TextureFetch { unit, lane, coordinate, quad: coordinates.map(|[s0, ..]| s0), lookup })
     }
 }
 

@@ -137,19 +137,14 @@ END
 
 #[test]
 fn results_are_written_twice() {
-    let mut program = Builder::new(Chip::Rsx, 2);
+    let mut program = Builder::new(Chip::Rsx, 1);
     program.emit(Code::Dp4, to_temp(0, 1), &[input(0), uniform(0)]);
     program.emit(Code::Mov, to_output(0, 1), &[temp(0)]);
-    program.emit(Code::Slt, to_temp(1, 15), &[temp(0).swizzled([0; 4]), uniform(1)]);
-    program.emit(Code::Mov, to_special(0, 15), &[temp(1)]);
-    program.emit(Code::Mul, to_output(1, 15), &[temp(1), temp(0).swizzled([0; 4])]);
-    program.guarded(guard(NE, 0), Code::Mov, to_output(1, 1), &[uniform(2)]);
+    program.emit(Code::Mul, to_output(1, 15), &[temp(0).swizzled([0; 4]), uniform(1)]);
     let expected = "\
 DP4 R0.x, v[0], c[0];
 DP4 o[HPOS].x, v[0], c[0]; # paired
-SLTC R1, R0.x, c[1];
-MUL o[COL0], R1, R0.x;
-MOV o[COL0].x(NE.x), c[2].x;
+MUL o[COL0], R0.x, c[1];
 END
 ";
     assert_eq!(program.text(), expected);

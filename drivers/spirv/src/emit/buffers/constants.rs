@@ -40,7 +40,7 @@ impl Emitter<'_> {
     ) -> Result<(), SpirvError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
-        let base = body.index(inst, IndexKind::Base) as u32;
+        let base = body.base(inst);
         match op {
             IntrinsicOp::LoadUniform => {
                 let place = self.place(base, body.src(inst, 0), 0)?;
@@ -48,7 +48,7 @@ impl Emitter<'_> {
             }
             IntrinsicOp::LoadUboVec4 => {
                 let place = self.place(base, body.src(inst, 1), 0)?;
-                let component = body.index(inst, IndexKind::Component) as u8 & 3;
+                let component = body.component(inst);
                 self.load_constants(inst, def, Some(body.src(inst, 0)), LoadStart::Slot(place, component))
             }
             IntrinsicOp::LoadUbo => {
@@ -324,7 +324,7 @@ impl Emitter<'_> {
     /// Returns a mask of the used components of a value; all, unless only ALU instructions use it.
     fn components_read(&self, def: Def) -> u32 {
         let body = self.body;
-        let all = (1 << body.num_components(def)) - 1;
+        let all = body.full_mask(def);
         body.uses_of(def).fold(0, |read, source| match body.user(source) {
             User::Inst(inst) if body.alu_op(inst).is_some() => {
                 let count = body.alu_src_components(inst, body.source_number(source));

@@ -20,7 +20,7 @@ impl Emitter<'_> {
     pub(in crate::emit) fn emit_atomic_counter(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
-        let buffer = body.index(inst, IndexKind::Base) as u32;
+        let buffer = body.base(inst);
         if buffer > LAST_COUNTER_BUFFER {
             let zero = self.module.uint(0);
             self.define(def, zero, Class::Uint);

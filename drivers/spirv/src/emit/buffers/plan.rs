@@ -188,8 +188,8 @@ impl Scan<'_> {
                 self.constants(inst, Some(source(0)), place);
             }
             LoadUboVec4 => {
-                let base = body.index(inst, IndexKind::Base) as u32;
-                let component = body.index(inst, IndexKind::Component) as u32 & 3;
+                let base = body.base(inst);
+                let component = u32::from(body.component(inst));
                 let slot = self.constant(source(1)).map(|slot| slot.wrapping_add(base));
                 self.constants(
                     inst,
@@ -198,7 +198,7 @@ impl Scan<'_> {
                 );
             }
             LoadPushConstant => {
-                let base = body.index(inst, IndexKind::Base) as u32;
+                let base = body.base(inst);
                 let range = body.index(inst, IndexKind::Range) as u32;
                 let end = match self.constant(source(0)) {
                     Some(offset) => base.saturating_add(offset).saturating_add(4 * self.words(inst)),
@@ -272,11 +272,11 @@ impl Scan<'_> {
     }
 
     fn counters(&mut self, inst: Inst) -> &mut WordUse {
-        self.plan.counters.entry(self.body.index(inst, IndexKind::Base) as u32).or_default()
+        self.plan.counters.entry(self.body.base(inst)).or_default()
     }
 
     fn shared(&mut self, inst: Inst, offset: Def, atomic: Option<AtomicOp>) {
-        let base = self.body.index(inst, IndexKind::Base) as u32;
+        let base = self.body.base(inst);
         let value = self.body.inst_def(inst).unwrap_or_else(|| self.body.src(inst, 0));
         let end = self
             .constant(offset)

@@ -1,7 +1,7 @@
 //! Shared memory of a workgroup, scratch memory of an invocation, and the constant data of a shader.
 
 use spirv::{BuiltIn, MemorySemantics, Op, Scope, StorageClass};
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Inst, ShaderStage};
 
 use super::{Length, Memory};
@@ -58,7 +58,7 @@ impl Emitter<'_> {
 
     fn store_to(&mut self, inst: Inst, memory: &Memory) -> Result<(), SpirvError> {
         let place = self.word_place(inst, 1)?;
-        let mask = self.body.index(inst, IndexKind::WriteMask) as u32;
+        let mask = self.body.write_mask(inst);
         self.store_words(memory, place, self.body.src(inst, 0), mask)
     }
 

@@ -25,7 +25,7 @@ impl Emitter<'_> {
             IntrinsicOp::StoreSsbo => {
                 let value = body.src(inst, 0);
                 let place = self.word_place(inst, 2)?;
-                let mask = body.index(inst, IndexKind::WriteMask) as u32;
+                let mask = body.write_mask(inst);
                 self.on_storage(inst, 1, &[], |e, memory| {
                     e.store_words(memory, place, value, mask)?;
                     Ok(ResultVectors::new())

@@ -8,7 +8,6 @@ use spirv::{Op, StorageClass};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::integer_range::integer_range;
 use tgsi_ir::body::Swizzle;
-use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Def, Inst};
 
 use crate::emit::Emitter;
@@ -364,7 +363,7 @@ impl Emitter<'_> {
 
     /// Returns the word index of an access from its byte offset, source `number`, and its base.
     pub fn word_place(&mut self, inst: Inst, number: usize) -> Result<ArrayIndex, SpirvError> {
-        let base = self.body.index(inst, IndexKind::Base) as u32;
+        let base = self.body.base(inst);
         self.place(base, self.body.src(inst, number), 2)
     }
 }

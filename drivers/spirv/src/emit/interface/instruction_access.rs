@@ -101,7 +101,7 @@ impl Plan {
             (_, ShaderStage::TessCtrl, true) | (_, ShaderStage::TessEval, false) => Space::Patch,
             _ => Space::Single,
         };
-        let base = body.index(inst, IndexKind::Base) as u32;
+        let base = body.base(inst);
         let count = (body.index(inst, IndexKind::Range) as u32).clamp(1, MAX_SLOTS);
         let slots =
             (0..count).map(|element| self.registers.get(&(is_output, space, base.wrapping_add(element))).copied());
@@ -111,7 +111,7 @@ impl Plan {
                 slots: slots.collect(),
                 index: Some(offset),
                 vertex,
-                component: (body.index(inst, IndexKind::Component) & 3) as u8,
+                component: body.component(inst),
                 is_whole: false,
                 is_fetch: semantics.fb_fetch_output,
             }

@@ -5,7 +5,6 @@
 
 use smallvec::SmallVec;
 use spirv::Op;
-use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Def, Inst};
 
 use super::access::{Target, Vertex};
@@ -20,7 +19,7 @@ use crate::module::{Id, ValueType};
 impl Emitter<'_> {
     pub(super) fn store_io(&mut self, inst: Inst, access: &SlotAccess, value: Def) -> Result<(), SpirvError> {
         let body = self.body;
-        let mask = body.index(inst, IndexKind::WriteMask) as u32;
+        let mask = body.write_mask(inst);
         if body.bit_size(value) != 32 || body.num_components(value) + access.component > 4 {
             return Err(SpirvError::Unsupported { inst, what: "a store of an output of this type" });
         }

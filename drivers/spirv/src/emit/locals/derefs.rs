@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use spirv::Op;
 use tgsi_ir::body::DerefKind;
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::{Def, Inst, InstData};
 
@@ -27,7 +27,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         let value = self.value(body.src(inst, 1), pointer.ty.class)?;
-        self.store_at(&pointer, value, body.index(inst, IndexKind::WriteMask) as u32)
+        self.store_at(&pointer, value, body.write_mask(inst))
     }
 
     /// Returns the pointer for a deref, and for each of its indices the length of the indexed array; 0 for fields.

@@ -14,7 +14,7 @@ use crate::module::{Class, Id, ValueType};
 impl Emitter<'_> {
     pub(in crate::emit) fn emit_register_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
-        let base = body.index(inst, IndexKind::Base) as u32;
+        let base = body.base(inst);
         match op {
             IntrinsicOp::DeclReg => {
                 if let Some(def) = body.inst_def(inst) {
@@ -39,7 +39,7 @@ impl Emitter<'_> {
                     IntrinsicOp::StoreReg => ArrayIndex::Constant(base),
                     _ => self.place(base, body.src(inst, 2), 0)?,
                 };
-                let mask = body.index(inst, IndexKind::WriteMask) as u32;
+                let mask = body.write_mask(inst);
                 let value = if body.index(inst, IndexKind::LegacyFsat) != 0 {
                     let ty = ValueType { class: Class::Float, ..register.ty };
                     let value = self.value(body.src(inst, 0), Class::Float)?;

@@ -19,11 +19,12 @@ mod usage;
 mod vgpu9;
 
 use tgsi::Shader;
+use tgsi::tables::Processor;
 use tgsi_compiler::Fit;
 
 use super::profiles::Profile;
 use limits::{Consumer, consumer};
-use usage::Usage;
+use usage::{Resource, Usage};
 
 /// Counts a shader's use of the limits of a consumer.
 pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
@@ -51,6 +52,12 @@ pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
         usage.not_taken(shader.processor_span, lacking);
     }
     usage.into_fit(profile.name(), shader.processor)
+}
+
+/// Whether shaders of a stage can read textures: whether the consumer has samplers there.
+pub(crate) fn has_textures(profile: Profile, processor: Processor) -> bool {
+    let mut limits = limits::of(consumer(profile, processor)).iter();
+    limits.any(|limit| limit.resource == Resource::Samplers && limit.most != Some(0))
 }
 
 #[cfg(test)]

@@ -42,6 +42,15 @@ fn every_profile_has_rows_for_every_stage() {
 }
 
 #[test]
+fn textures_of_vertices() {
+    let without = [Profile::Nv30, Profile::Nv40, Profile::R300, Profile::R400, Profile::R500, Profile::Vgpu9];
+    for profile in Profile::ALL {
+        assert!(has_textures(profile, Processor::Fragment), "{profile:?}");
+        assert_eq!(has_textures(profile, Processor::Vertex), !without.contains(&profile), "{profile:?}");
+    }
+}
+
+#[test]
 fn stages_that_the_hardware_lacks() {
     for profile in [Profile::R300, Profile::I915, Profile::Nv40] {
         assert_eq!(fit(profile, &shader("COMP\nEND\n")).verdict(), Verdict::DoesNotFit, "{profile:?}");
@@ -152,7 +161,7 @@ fn the_first_instruction_beyond_is_found() {
     assert_eq!(fit.verdict(), Verdict::DoesNotFit);
     let limit = fit.limit("alu-instructions").expect("a limit");
     assert_eq!((limit.used, limit.limit, limit.left()), (70, Some(64), None));
-    let start = limit.first.as_ref().expect("a place").span.start as usize;
+    let start = limit.first.as_ref().and_then(|first| first.span).expect("a place").start as usize;
     let line = text.get(..start).expect("a place in the text").lines().count();
     assert_eq!(line, HEAD.lines().count() + 64);
     assert_eq!(fit.findings().len(), 2, "arithmetic, and all instructions");

@@ -82,6 +82,11 @@ struct Count {
     costs: Vec<(u32, Span)>,
 }
 
+/// The excess at a place in the shader, which is empty if it is not known.
+fn at(span: Span) -> Excess {
+    Excess { span: Some(span).filter(|span| span.end > span.start), ..Excess::default() }
+}
+
 /// The counts so far.
 #[derive(Debug)]
 pub(crate) struct Usage {
@@ -123,7 +128,7 @@ impl Usage {
     pub(crate) fn add(&mut self, resource: Resource, more: u32, span: Span) {
         if more > 0 {
             let used = self.used(resource).saturating_add(more);
-            self.set(resource, used, || Excess { span, ..Excess::default() });
+            self.set(resource, used, || at(span));
             if resource.counts_instructions() {
                 self.add_cost(resource, more, span);
             }
@@ -144,14 +149,14 @@ impl Usage {
     /// Records that the construct at `span` uses `used` of the resource at once.
     pub(crate) fn at_least(&mut self, resource: Resource, used: u32, span: Span) {
         if used > self.used(resource) {
-            self.set(resource, used, || Excess { span, ..Excess::default() });
+            self.set(resource, used, || at(span));
         }
     }
 
     /// Records that the consumer does not support the construct at `span`.
     pub(crate) fn not_taken(&mut self, span: Span, what: impl Into<String>) {
         let used = self.used(Resource::NotTaken).saturating_add(1);
-        self.set(Resource::NotTaken, used, || Excess { span, what: Some(what.into()), source: None });
+        self.set(Resource::NotTaken, used, || Excess { what: Some(what.into()), ..at(span) });
     }
 
     /// Returns the use of all limits.

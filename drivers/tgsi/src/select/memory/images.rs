@@ -67,11 +67,7 @@ impl Selector<'_> {
         let Some(def) = body.inst_def(inst) else {
             let address = self.texel(inst, target);
             let value = self.source(inst, 3);
-            let mask = if bindless {
-                0xf
-            } else {
-                crate::select::lane_mask((1 << body.num_components(body.src(inst, 3))) - 1, 32)
-            };
+            let mask = if bindless { 0xf } else { crate::select::lane_mask(body.full_mask(body.src(inst, 3)), 32) };
             let dst = Dst::new(resource.register).masked(mask);
             self.emit_memory(Opcode::Store, dst, &[address, value.source([0, 1, 2, 3])], memory);
             return Ok(());

@@ -238,7 +238,6 @@ impl Selector<'_> {
         }
         let (mut value, swizzle) = self.alu_source(compare, number);
         value.negate ^= negate;
-        let channels = [0, 1, 2, 3].map(|c| swizzle.get(usize::from(selected.get(if c < count { c } else { 0 }))) & 3);
-        Some(value.source(channels))
+        Some(value.source(selected.compose(swizzle).of_channels((1 << count) - 1)))
     }
 }

@@ -250,7 +250,7 @@ impl<'a> Access<'a> {
             return self.remove();
         }
         let mut value = self.b.body.src(self.inst, 1);
-        let mask = self.b.body.index(self.inst, IndexKind::WriteMask) as u32;
+        let mask = self.b.body.write_mask(self.inst);
         if self.shape.bit_size == 1 {
             value = self.b.alu(AluOp::B2b32, &[value]);
         }

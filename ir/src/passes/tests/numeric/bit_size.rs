@@ -25,9 +25,8 @@ fn every_opcode_of_one_and_two_operands() {
     let mut checked = 0;
     for &op in AluOp::ALL {
         let info = op.info();
-        let per_component = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
         let open: Vec<BaseType> = info.input_types.iter().filter(|ty| ty.is_unsized()).map(|ty| ty.base).collect();
-        if !per_component || open.is_empty() || info.input_types.len() > 2 || op == AluOp::Mov {
+        if !op.is_componentwise() || open.is_empty() || info.input_types.len() > 2 || op == AluOp::Mov {
             continue;
         }
         let of = |base: BaseType| open.contains(&base);

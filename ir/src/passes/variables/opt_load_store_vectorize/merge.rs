@@ -99,7 +99,7 @@ pub(super) fn merge_stores(body: &mut Body, low: &Entry, high: &Entry, merged: M
     let mut writers: Vec<Option<AluSrc>> = vec![None; usize::from(merged.num_components)];
     for entry in [first, second] {
         let start = if std::ptr::eq(entry, low) { 0 } else { merged.distance };
-        let mask = body.index(entry.inst, IndexKind::WriteMask) as u32;
+        let mask = body.write_mask(entry.inst);
         let value = body.src(entry.inst, entry.sources.value.unwrap_or(0));
         for component in (0..entry.num_components).filter(|c| mask >> c & 1 != 0) {
             if let Some(writer) = writers.get_mut(usize::from(start + component)) {
