@@ -24,6 +24,9 @@ const VERTEX_PROFILE: u32 = 7003;
 const FRAGMENT_PROFILE: u32 = 7004;
 const REVISION: u32 = 6;
 const HEADER: usize = 32;
+/// The offset of the program. RPCS3 converts the header and the word after it to the order of the host; a program in
+/// this word would be converted twice.
+const PROGRAM: usize = 48;
 const PARAMETER: usize = 48;
 const SLOT: u32 = 16;
 
@@ -118,7 +121,7 @@ pub fn write_cg(program: &Program, interface: &Interface) -> Result<Vec<u8>, Con
 }
 
 fn file(profile: u32, record: &[u8], parameters: &[Parameter], code: &[u8]) -> Result<Vec<u8>, ContainerError> {
-    let mut bytes = vec![0; HEADER];
+    let mut bytes = vec![0; PROGRAM];
     bytes.extend(record);
     pad(&mut bytes, 4);
     let first = bytes.len();
@@ -136,7 +139,7 @@ fn file(profile: u32, record: &[u8], parameters: &[Parameter], code: &[u8]) -> R
         number(bytes.len())?,
         number(parameters.len())?,
         number(first)?,
-        HEADER as u32,
+        PROGRAM as u32,
         number(code.len())?,
         number(start)?,
     ];
@@ -302,13 +305,14 @@ fn add_samplers(interface: &Interface, textures: &[crate::program::Texture], par
 /// The resource and semantic of an output of a vertex program.
 fn vertex_output(output: &Varying) -> (u32, String) {
     let number = u32::from(output.number);
-    match (number, output.component) {
+    let first = output.chip_mask().0.trailing_zeros();
+    match (number, first) {
         (0, _) => (resource::POSITION, "POSITION".to_owned()),
         (1..=2, _) => (resource::COLOUR + number - 1, format!("COLOR{}", number - 1)),
         (3..=4, _) => (resource::COLOUR + number - 1, format!("BCOL{}", number - 3)),
         (5, 0) => (resource::FOG, "FOG".to_owned()),
         (6, 0) => (resource::POINT_SIZE, "PSIZE".to_owned()),
-        (5..=6, component) => (resource::UNDEFINED, format!("CLP{}", (number - 5) * 3 + u32::from(component) - 1)),
+        (5..=6, _) => (resource::UNDEFINED, format!("CLP{}", (number - 5) * 3 + first - 1)),
         (7..=14, _) => texcoord(number - 7),
         _ => texcoord(number - 15 + 8),
     }

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use tgsi_compiler::front_end::{Interface, InterfaceVariable};
+use tgsi_ir::slots::VaryingSlot;
 
 use super::ContainerError;
-use crate::program::{Texture, TextureKind, Varying};
+use crate::isa::Mask;
+use crate::program::{SYSTEM_VALUE, Texture, TextureKind, Varying};
 
 /// The longest name in bytes: GLSL's limit of 1024 characters for tokens, and that of readers; it bounds their work.
 pub(super) const LONGEST_NAME: usize = 1024;
@@ -47,19 +49,40 @@ pub(super) struct Named<T> {
 }
 
 /// Names the inputs or outputs of a program. Those without a name in the interface have `prefix` and the register.
+/// Parts of one register have the components after the name.
 pub(super) fn varyings(list: &[Varying], interface: &[InterfaceVariable], prefix: &str) -> Vec<Named<Varying>> {
     let mut variables: Vec<_> = interface.iter().collect();
     variables.sort_by_key(|variable| variable.register);
+    let mut parts: HashMap<u32, usize> = HashMap::new();
+    for item in list.iter().filter(|item| item.register != SYSTEM_VALUE) {
+        *parts.entry(item.register).or_default() += 1;
+    }
     let named = |&item: &Varying| {
+        if item.register == SYSTEM_VALUE {
+            return Named { name: system_value(item.location), ty: Type::vector(4), item };
+        }
         let next = variables.partition_point(|variable| variable.register <= item.register);
         let described = next.checked_sub(1).and_then(|at| {
             let variable = variables[at];
             described(variable, item.register - variable.register)
         });
-        let (name, ty) = described.unwrap_or_else(|| (format!("{prefix}{}", item.register), Type::vector(4)));
+        let (mut name, ty) = described.unwrap_or_else(|| (format!("{prefix}{}", item.register), Type::vector(4)));
+        if parts.get(&item.register).is_some_and(|&parts| parts > 1) {
+            name += &Mask(item.mask).to_string();
+        }
         Named { name, ty, item }
     };
     list.iter().map(named).collect()
+}
+
+/// The name of a system value of a fragment shader in GLSL.
+fn system_value(location: i32) -> String {
+    match u8::try_from(location) {
+        Ok(VaryingSlot::POS) => "gl_FragCoord".to_owned(),
+        Ok(VaryingSlot::PNTC) => "gl_PointCoord".to_owned(),
+        Ok(VaryingSlot::FACE) => "gl_FrontFacing".to_owned(),
+        _ => format!("system{location}"),
+    }
 }
 
 /// The name and type of a register of a variable, if the variable has this register.
@@ -68,12 +91,15 @@ fn described(variable: &InterfaceVariable, register: u32) -> Option<(String, Typ
     let (size, columns) = components(base).unwrap_or((4, 1));
     let ty = Type::vector(size);
     let name = &variable.name;
-    match (dimensions.is_empty(), columns) {
-        (true, 1) => (register == 0).then(|| (name.clone(), ty)),
-        (true, _) => (register < columns).then(|| (format!("{name}[{register}]"), ty)),
-        (false, 1) => Some((format!("{name}[{register}]"), ty)),
-        (false, _) => Some((format!("{name}[{}][{}]", register / columns, register % columns), ty)),
+    if dimensions.is_empty() {
+        let name = if columns == 1 { name.clone() } else { format!("{name}[{register}]") };
+        return (register < columns).then_some((name, ty));
     }
+    let lengths = dimensions.trim_end_matches(']').split("][").map(|length| length.parse().unwrap_or(u32::MAX));
+    let elements = lengths.fold(1, u32::saturating_mul);
+    let element = format!("{name}[{}]", register / columns);
+    let name = if columns == 1 { element } else { format!("{element}[{}]", register % columns) };
+    (register / columns < elements).then_some((name, ty))
 }
 
 /// Components of a column and columns of a type of GLSL.

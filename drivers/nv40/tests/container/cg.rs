@@ -2,11 +2,12 @@
 
 use super::programs::{fragment_interface, fragment_program, vertex_interface, vertex_program};
 use pretty_assertions::assert_eq;
-use tgsi_compiler::front_end::Interface;
+use tgsi_compiler::front_end::{Interface, InterfaceVariable};
 use tgsi_driver_nv40::container::write_cg;
 use tgsi_driver_nv40::isa::Chip;
 use tgsi_driver_nv40::isa::fragment::swap_halves;
-use tgsi_driver_nv40::program::Program;
+use tgsi_driver_nv40::program::{Program, SYSTEM_VALUE, Varying, VertexProgram};
+use tgsi_ir::slots::VaryingSlot;
 
 struct Binary(Vec<u8>);
 
@@ -123,4 +124,60 @@ fn registers_without_names_have_numbers() {
     let parameters = binary.parameters();
     assert_eq!(parameters[9], "c0 1048 2178 4102 4097 0");
     assert_eq!(parameters.last().unwrap(), "internal-constant-10 1048 2178 4103 4097 10 = 1");
+}
+
+/// Inputs without a register have the names of the language; parts of a register have their components.
+#[test]
+fn system_values_and_parts_have_names() {
+    let mut program = fragment_program(Chip::Rsx);
+    let system = |location: u8, number| Varying {
+        register: SYSTEM_VALUE,
+        location: location.into(),
+        number,
+        component: 0,
+        mask: 15,
+    };
+    let values = [(VaryingSlot::POS, 0), (VaryingSlot::FACE, 14), (VaryingSlot::PNTC, 6), (VaryingSlot::LAYER, 7)];
+    program.inputs.extend(values.map(|(location, number)| system(location, number)));
+    let parameters = Binary::new(Program::Fragment(program), &fragment_interface()).parameters();
+    let expected = [
+        "gl_FragCoord 1048 2373 4101 4097 -1 : WPOS",
+        "gl_FrontFacing 1048 3256 4101 4097 -1 : FACE",
+        "gl_PointCoord 1048 2181 4101 4097 -1 : TEXCOORD2",
+        "system22 1048 2192 4101 4097 -1 : TEXCOORD3",
+    ];
+    assert_eq!(parameters[2..6], expected);
+    // Clip distances 0 to 2 are in the register of the fog, distance 3 in that of the point size.
+    let mut program = vertex_program(Chip::Rsx);
+    let part = |number, mask| Varying { register: 3, location: 17, number, component: number - 4, mask };
+    program.outputs.splice(3.., [part(5, 7), Varying { component: 2, ..part(6, 8) }]);
+    let parameters = Binary::new(Program::Vertex(program), &vertex_interface()).parameters();
+    let expected = ["out3.xyz 1048 3256 4101 4098 -1 : CLP0", "out3.w 1048 3256 4101 4098 -1 : CLP3"];
+    assert_eq!(parameters[8..10], expected);
+}
+
+/// The registers of matrices and arrays. One that follows the variable has no name.
+#[test]
+fn registers_of_variables_have_names() {
+    let variable = |ty: &str| {
+        let mut interface = Interface::default();
+        interface.inputs = vec![InterfaceVariable::new("v".to_owned(), ty.to_owned(), 0, 1)];
+        let inputs = (0..8).map(|register: u8| Varying {
+            register: register.into(),
+            location: 0,
+            number: register,
+            component: 0,
+            mask: 15,
+        });
+        let program = VertexProgram { inputs: inputs.collect(), ..vertex_program(Chip::Rsx) };
+        let parameters = Binary::new(Program::Vertex(program), &interface).parameters();
+        let names = parameters[..8].iter().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));
+        names.filter(|name| name.starts_with('v')).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(variable("ivec3"), "v 1047");
+    assert_eq!(variable("float[3]"), "v[0] 1045, v[1] 1045, v[2] 1045");
+    assert_eq!(variable("mat2x3"), "v[0] 1047, v[1] 1047");
+    assert_eq!(variable("mat2[2]"), "v[0][0] 1046, v[0][1] 1046, v[1][0] 1046, v[1][1] 1046");
+    assert_eq!(variable("vec4[2][2]"), "v[0] 1048, v[1] 1048, v[2] 1048, v[3] 1048");
+    assert_eq!(variable("Light"), "v 1048");
 }

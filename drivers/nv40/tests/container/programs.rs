@@ -146,8 +146,7 @@ pub fn vertex_interface() -> Interface {
     interface
 }
 
-/// Multiplies a texture by `tint` (c2), adds it and a literal, multiplies by the rows of `m` (c0, c1), kills, and writes
-/// R0.
+/// Multiplies a texture by `tint` (c2), adds it and a literal, multiplies by a column of `m` (c0, c1), and kills.
 pub fn fragment_program(chip: Chip) -> FragmentProgram {
     let full = fragment::Source::full;
     let constant = fragment::Source::constant;
