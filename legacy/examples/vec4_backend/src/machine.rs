@@ -1,5 +1,6 @@
 //! The operations of the machine.
 
+use serde::{Deserialize, Serialize};
 use tgsi_ir::alu::AluOp;
 use tgsi_vec4::Flow;
 use tgsi_vec4::simple::{File, Info, Instruction, SimpleMachine};
@@ -12,13 +13,10 @@ pub(crate) type Operands = [[f32; 4]; 3];
 macro_rules! operations {
     ($($Op:ident $info:expr, [$($alu:ident)*] |$s:ident, $c:ident| $value:expr;)*) => {
         /// An operation.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
         pub(crate) enum Op { $($Op,)* Arl, Kil, Brz, Bra, Flow(Flow) }
 
         impl Op {
-            /// The operations that code contains, by number.
-            pub(crate) const CODES: &[Op] = &[$(Op::$Op,)* Op::Arl, Op::Kil, Op::Brz, Op::Bra];
-
             /// The operation that computes one of the IR.
             pub(crate) fn of(op: AluOp) -> Option<Op> {
                 match op { $($(AluOp::$alu => Some(Op::$Op),)*)* _ => None }
@@ -37,11 +35,9 @@ macro_rules! operations {
             pub(crate) fn info(self) -> Info {
                 match self {
                     $(Op::$Op => $info,)*
-                    Op::Arl => Info::COMPONENTWISE,
-                    Op::Kil => Info { has_effect: true, ..SCALAR },
-                    Op::Flow(Flow::If) => Info { reads: SCALAR.reads, ..Info::flow(Flow::If) },
-                    Op::Flow(flow) => Info::flow(flow),
-                    Op::Brz | Op::Bra => Info { has_effect: true, ..SCALAR },
+                    Op::Arl => EACH,
+                    Op::Kil | Op::Brz | Op::Bra => Info { has_effect: true, ..SCALAR },
+                    Op::Flow(flow) => Info { reads: SCALAR.reads, ..Info::flow(flow) },
                 }
             }
         }
@@ -76,6 +72,7 @@ operations! {
     Rsq SCALAR, [Frsq] |s, c| 1.0 / s[0][0].sqrt();
     Ex2 SCALAR, [Fexp2] |s, c| s[0][0].exp2();
     Lg2 SCALAR, [Flog2] |s, c| s[0][0].log2();
+    Pow SCALAR, [Fpow] |s, c| s[0][0].powf(s[1][0]);
 }
 
 fn dot(s: &Operands, count: usize) -> f32 {

@@ -1,62 +1,58 @@
 //! Instruction selection: lowered IR to instructions, over registers or over virtual temporaries.
 
 use cranelift_entity::SecondaryMap;
+use tgsi_compiler::Unsupported;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{CfEvent, InstData, JumpKind};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Def, Inst, Swizzle, Use};
-use tgsi_registers::assign_registers::assign_registers;
+use tgsi_registers::assign_registers::{Assignment, assign_registers};
 use tgsi_registers::chase::{self, Operand};
-use tgsi_registers::registers::reg_decls;
+use tgsi_registers::registers::reg_decl;
 use tgsi_vec4::simple::{Destination, File, Instruction, Relative, Source, push_legal};
 use tgsi_vec4::{Flow, Program};
 
-use crate::driver::{MODIFIERS, TEMPORARIES, Vec4Error, is_operand};
 use crate::machine::{Machine, Op};
+use crate::{MISSING, MODIFIERS, TEMPORARIES, TOO_LARGE, is_operand};
 
 /// The address register.
 const ADDRESS: Relative = Relative { register: 0, component: 0 };
 
 /// Selects the instructions of a body. With `registers`, temporaries are registers of the machine.
-pub(crate) fn select(body: &Body, registers: bool) -> Result<Program<Machine>, Vec4Error> {
-    let mut selector = Selector { body, registers, program: Program::new(Machine, 0), temps: SecondaryMap::new() };
+pub(crate) fn select(body: &Body, registers: bool) -> Result<Program<Machine>, Unsupported> {
+    let program = Program::new(Machine, 0);
+    let mut selector = Selector { body, program, assigned: None, temps: SecondaryMap::new() };
     if registers {
         let is_folded = |body: &Body, inst: Inst| chase::is_folded(body, inst, MODIFIERS);
-        let assignment = assign_registers(body, &is_folded, TEMPORARIES, &|body, def| !is_operand(body, def));
-        let assignment = assignment.map_err(|error| Vec4Error::Temporaries(error.peak, Some(error.inst)))?;
-        let handles = reg_decls(body).map(|register| register.handle);
-        let values = body.blocks().flat_map(|block| body.insts(block)).filter_map(|inst| body.inst_def(inst));
-        handles.chain(values).for_each(|def| selector.temps[def] = assignment.location(def));
-    } else {
-        for register in reg_decls(body) {
-            let elements = (0..register.num_array_elems.max(1)).map(|_| selector.program.new_temp());
-            selector.temps[register.handle] = elements.min();
-        }
+        let assigned = assign_registers(body, &is_folded, TEMPORARIES, &|body, def| !is_operand(body, def));
+        selector.assigned = Some(assigned.map_err(|error| Unsupported::new(TOO_LARGE, error.inst, error))?);
     }
     for event in body.events() {
-        match event {
-            CfEvent::Block(block) => body.insts(block).try_for_each(|inst| selector.instruction(inst))?,
-            CfEvent::If(id) => {
-                let condition = selector.plain(body.if_condition(id));
-                selector.emit(Op::Flow(Flow::If), None, [condition]);
+        let (flow, condition) = match event {
+            CfEvent::Block(block) => {
+                body.insts(block).try_for_each(|inst| selector.instruction(inst))?;
+                continue;
             }
-            CfEvent::Else(id) if body.is_else_empty(id) => {}
-            CfEvent::Else(_) => selector.emit(Op::Flow(Flow::Else), None, []),
-            CfEvent::EndIf(_) => selector.emit(Op::Flow(Flow::EndIf), None, []),
-            CfEvent::Loop(_) => selector.emit(Op::Flow(Flow::Loop), None, []),
-            CfEvent::EndLoop(_) => selector.emit(Op::Flow(Flow::EndLoop), None, []),
-            CfEvent::Continue(_) => return Err(Vec4Error::Stage),
-        }
+            CfEvent::If(id) => (Flow::If, Some(selector.plain(body.if_condition(id)))),
+            CfEvent::Else(id) if body.is_else_empty(id) => continue,
+            CfEvent::Else(_) => (Flow::Else, None),
+            CfEvent::EndIf(_) => (Flow::EndIf, None),
+            CfEvent::Loop(_) => (Flow::Loop, None),
+            CfEvent::EndLoop(_) => (Flow::EndLoop, None),
+            CfEvent::Continue(_) => return Err(Unsupported::new(MISSING, None, "a loop has a continue construct")),
+        };
+        selector.emit(Op::Flow(flow), None, condition);
     }
-    selector.emit(Op::Flow(Flow::End), None, []);
+    selector.emit(Op::Flow(Flow::End), None, None);
     Ok(selector.program)
 }
 
 struct Selector<'a> {
     body: &'a Body,
-    registers: bool,
     program: Program<Machine>,
-    /// The temporaries of values and registers.
+    /// The registers of the machine, in that style.
+    assigned: Option<Assignment>,
+    /// The virtual temporaries of values and registers, in the other style.
     temps: SecondaryMap<Def, Option<u32>>,
 }
 
@@ -66,25 +62,36 @@ impl Selector<'_> {
     }
 
     fn push(&mut self, instruction: Instruction<Op>) {
-        if self.registers { self.program.push(instruction) } else { push_legal(&mut self.program, instruction) }
+        if self.assigned.is_some() {
+            self.program.push(instruction)
+        } else {
+            push_legal(&mut self.program, instruction)
+        }
     }
 
+    /// The temporary of a value or register; of an array the first one.
     fn temp(&mut self, def: Def) -> i32 {
-        let temp = self.temps[def].unwrap_or_else(|| self.program.new_temp());
-        self.temps[def] = Some(temp);
-        temp as i32
+        if let Some(assigned) = &self.assigned {
+            return assigned.location(def).unwrap_or_default() as i32;
+        }
+        let elements = reg_decl(self.body, def).map_or(1, |register| register.num_array_elems.max(1));
+        let program = &mut self.program;
+        let first = || (0..elements).fold(u32::MAX, |first, _| first.min(program.new_temp()));
+        *self.temps[def].get_or_insert_with(first) as i32
+    }
+
+    /// The temporary that an operand or result is in.
+    fn register(&mut self, operand: Operand) -> i32 {
+        match operand {
+            Operand::Ssa(def) => self.temp(def),
+            Operand::Register(register) => self.temp(register.handle) + register.base as i32,
+        }
     }
 
     /// The register of a value, with the first component in x.
     fn value(&mut self, operand: Operand) -> Source {
         let body = self.body;
-        let def = match operand {
-            Operand::Register(register) => {
-                let first = self.temp(register.handle);
-                return Source::new(File::Temporary, first + register.base as i32);
-            }
-            Operand::Ssa(def) => def,
-        };
+        let Operand::Ssa(def) = operand else { return Source::new(File::Temporary, self.register(operand)) };
         let inst = body.def_inst(def);
         let file = match (body.inst(inst), body.intrinsic(inst)) {
             (InstData::LoadConst { .. } | InstData::Undef, _) => {
@@ -122,24 +129,15 @@ impl Selector<'_> {
         Source { swizzle, absolute: chased.absolute, negate: chased.negate, ..value }
     }
 
-    /// The register that a result is written to.
-    fn destination(&mut self, operand: Operand, mask: u32) -> Destination {
-        let to = match operand {
-            Operand::Ssa(def) => self.temp(def),
-            Operand::Register(register) => self.temp(register.handle) + register.base as i32,
-        };
-        Destination::new(File::Temporary, to, mask as u8)
-    }
-
-    fn instruction(&mut self, inst: Inst) -> Result<(), Vec4Error> {
+    fn instruction(&mut self, inst: Inst) -> Result<(), Unsupported> {
         let body = self.body;
-        let missing = |what: &str| Err(Vec4Error::Missing(inst, what.to_owned()));
+        let missing = |what: &str| Err(Unsupported::new(MISSING, inst, format!("the machine has no {what}")));
         match *body.inst(inst) {
             InstData::LoadConst { .. } | InstData::Undef => {}
             InstData::Alu { .. } if chase::is_folded(body, inst, MODIFIERS) => {}
             InstData::Alu { op, .. } => return self.alu(inst, op),
-            InstData::Jump(JumpKind::Break) => self.emit(Op::Flow(Flow::Break), None, []),
-            InstData::Jump(JumpKind::Continue) => self.emit(Op::Flow(Flow::Continue), None, []),
+            InstData::Jump(JumpKind::Break) => self.emit(Op::Flow(Flow::Break), None, None),
+            InstData::Jump(JumpKind::Continue) => self.emit(Op::Flow(Flow::Continue), None, None),
             InstData::Intrinsic { op, .. } => match op {
                 _ if chase::is_register_access(body, inst) => {}
                 IntrinsicOp::LoadInput => {}
@@ -166,11 +164,12 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn alu(&mut self, inst: Inst, op: AluOp) -> Result<(), Vec4Error> {
+    fn alu(&mut self, inst: Inst, op: AluOp) -> Result<(), Unsupported> {
         let body = self.body;
+        let missing = |what: &str| Err(Unsupported::new(MISSING, inst, format!("the machine has no {what}")));
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let chased = chase::chase_alu_dest(body, def, MODIFIERS);
-        let to = self.destination(chased.operand, chased.write_mask);
+        let to = Destination::new(File::Temporary, self.register(chased.operand), chased.write_mask as u8);
         let mut sources: Vec<_> = (0..body.num_sources(inst)).map(|number| self.alu_source(inst, number)).collect();
         let mut selected = Op::of(op).unwrap_or(Op::Mov);
         let mut saturate = chased.saturate;
@@ -178,7 +177,7 @@ impl Selector<'_> {
             AluOp::Fneg => sources[0].negate ^= true,
             AluOp::Fabs => (sources[0].absolute, sources[0].negate) = (true, false),
             AluOp::Fsat => saturate = true,
-            _ if op.is_vec() && !self.registers => {
+            _ if op.is_vec() && self.assigned.is_none() => {
                 // The destination may be an operand: passes remove the temporary if possible.
                 let vector = self.program.new_temp() as i32;
                 for (c, source) in sources.drain(..).enumerate() {
@@ -187,7 +186,7 @@ impl Selector<'_> {
                 }
                 (selected, sources) = (Op::Mov, vec![Source::new(File::Temporary, vector)]);
             }
-            _ if Op::of(op).is_none() => return Err(Vec4Error::Missing(inst, op.name().to_owned())),
+            _ if Op::of(op).is_none() => return missing(op.name()),
             _ => {}
         }
         self.push(Instruction { saturate, ..Instruction::new(selected, Some(to), sources) });
@@ -201,7 +200,8 @@ impl Selector<'_> {
         let index = self.plain(body.source(inst, 0));
         self.emit(Op::Arl, Some(Destination::new(File::Special, 0, 1)), [index.swizzled([index.swizzle[0]; 4])]);
         let uniform = Source::new(File::Uniform, body.index(inst, IndexKind::Base));
-        let to = self.destination(chase::chase_dest(body, def), chase::full_mask(body, def));
+        let register = self.register(chase::chase_dest(body, def));
+        let to = Destination::new(File::Temporary, register, chase::full_mask(body, def) as u8);
         self.emit(Op::Mov, Some(to), [Source { relative: Some(ADDRESS), ..uniform }]);
     }
 }

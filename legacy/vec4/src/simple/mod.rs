@@ -44,7 +44,8 @@
 //! assert_eq!(program.instructions()[1].to_string(), "Add Output[0], Input[0], Uniform[2].wzyx");
 //! ```
 //!
-//! Machines with other restrictions, such as on swizzles, implement the traits themselves.
+//! Machines with other restrictions, such as on swizzles, implement the traits themselves. With the feature `serde`,
+//! instructions can be stored.
 
 mod allocate;
 mod constants;
@@ -70,6 +71,7 @@ pub const SOURCES: usize = 4;
 pub const BY_MASK: u8 = 0x80;
 
 /// A register file.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum File {
     /// Temporary registers; those below the program's [`first_temp`](Program::first_temp) have a fixed location.
@@ -105,6 +107,7 @@ impl File {
 }
 
 /// A run-time index: a component of a special register.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Relative {
     /// The special register.
@@ -120,6 +123,7 @@ impl Relative {
 }
 
 /// An operand: the swizzled register, then its absolute value, then the negation.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Source {
     /// The file.
@@ -165,6 +169,7 @@ impl Source {
 }
 
 /// The register that an instruction writes.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Destination {
     /// The file.
@@ -186,6 +191,7 @@ impl Destination {
 
 /// A condition for each component of the result: components that do not pass keep their value. Of control flow, the
 /// condition.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Guard {
     /// The special register that is tested.
@@ -197,6 +203,7 @@ pub struct Guard {
 }
 
 /// An instruction.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Instruction<Op> {
     /// The opcode, with all that does not concern registers.
