@@ -125,7 +125,11 @@ impl Machinecode {
             let Some(to) = instruction.destination else { continue };
             for c in (0..4).filter(|c| to.mask >> c & 1 != 0) {
                 let value = instruction.op.compute(&operands, c);
-                let value = if instruction.saturate { value.max(0.0).min(1.0) } else { value };
+                let value = match instruction.saturate {
+                    true if value > 0.0 => value.min(1.0),
+                    true => 0.0,
+                    false => value,
+                };
                 match to.file {
                     File::Output => result.outputs.set(to.index as usize, c, lane, value.to_bits()),
                     File::Special => address = value as i64,

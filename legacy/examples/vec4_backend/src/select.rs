@@ -159,6 +159,7 @@ impl Selector<'_> {
                 }
                 _ => return missing(op.name()),
             },
+            InstData::Tex(_) => return missing("texture lookups"),
             _ => return missing("such instructions"),
         }
         Ok(())
