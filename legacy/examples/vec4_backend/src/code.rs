@@ -7,12 +7,7 @@ use tgsi_compiler::{Code, CodeSize, RunError, Runner, Target, Unsupported};
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use tgsi_vec4::allocate::{AllocationMode, allocate};
 use tgsi_vec4::branches::{Step, branches};
-use tgsi_vec4::dead_code::remove_dead_code;
-use tgsi_vec4::merge::merge_instructions;
-use tgsi_vec4::propagate_backward::propagate_backward;
-use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::simple::{File, Instruction, Source, pack_constants};
-use tgsi_vec4::vectorize::vectorize;
+use tgsi_vec4::simple::{File, Instruction, Source, optimize, pack_constants};
 use tgsi_vec4::{ConstantPool, Program};
 
 use crate::machine::{Machine, Op};
@@ -28,12 +23,7 @@ struct Machinecode {
 /// The code of a program. With `registers`, its temporaries are registers of the machine already.
 pub(crate) fn emit(mut program: Program<Machine>, registers: bool) -> Result<Code, Unsupported> {
     if !registers {
-        while propagate_copies(&mut program)
-            | remove_dead_code(&mut program)
-            | propagate_backward(&mut program)
-            | merge_instructions(&mut program)
-            | vectorize(&mut program)
-        {}
+        optimize(&mut program);
         let count = allocate(&mut program, AllocationMode::Pack, false);
         if count > TEMPORARIES {
             return Err(Unsupported::new(TOO_LARGE, None, format!("{count} temporaries are needed")));

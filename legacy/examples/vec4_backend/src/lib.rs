@@ -12,7 +12,6 @@
 
 mod code;
 mod machine;
-mod select;
 
 use tgsi_compiler::{Code, CodeSize, CompilerOptions, Driver, DriverOption, Fidelity, InterfaceIntegers};
 use tgsi_compiler::{Target, TargetError, UnknownOption, Unsupported};
@@ -20,13 +19,14 @@ use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::variable::VariableModes;
-use tgsi_ir::{Body, Def, Shader, ShaderStage};
-use tgsi_registers::legalize_operands::{OperandClasses, OperandLimits, classes_of, legalize_operands, rows_of_words};
+use tgsi_ir::{Shader, ShaderStage};
+use tgsi_registers::legalize_operands::{OperandLimits, legalize_operands, rows_of_words};
 use tgsi_registers::lower::{LowerError, Vec4Target, interface_integers, lower_for_floats};
 use tgsi_registers::modifiers::ModifierPolicy;
+use tgsi_registers::select::{Selection, select};
 use tgsi_registry::DriverRow;
 
-use machine::{Op, SCALAR};
+use machine::{Machine, Op, SCALAR};
 
 tgsi_compiler::driver_options! {
     /// Options of the driver.
@@ -47,16 +47,10 @@ pub const ROW: DriverRow =
 
 /// The number of temporaries.
 pub(crate) const TEMPORARIES: u32 = 32;
-pub(crate) const MODIFIERS: ModifierPolicy<'static> = ModifierPolicy::ALL;
+const MODIFIERS: ModifierPolicy<'static> = ModifierPolicy::ALL;
 const LIMITS: OperandLimits<'static> = OperandLimits { reads: &rows_of_words, ..OperandLimits::ONE_OF_EACH };
 
-/// Whether instructions read a value in place: a literal, and an input or uniform without run-time index.
-pub(crate) fn is_operand(body: &Body, def: Def) -> bool {
-    let classes = classes_of(body, def);
-    classes != OperandClasses::NONE && !classes.intersects(OperandClasses::INDEXED)
-}
-
-pub(crate) const MISSING: ErrorCode = ErrorCode::new("T9000", "missing");
+const MISSING: ErrorCode = ErrorCode::new("T9000", "missing");
 pub(crate) const TOO_LARGE: ErrorCode = ErrorCode::new("T9001", "too-large");
 
 fn not_floats(error: &LowerError, shader: &Shader) -> Box<dyn TargetError> {
@@ -138,8 +132,9 @@ impl Target for Vec4Options {
         _: Option<&tgsi::Shader>,
         _: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let program = select::select(lowered.main(), self.registers);
-        program.and_then(|program| code::emit(program, self.registers)).map_err(|e| e.located(&lowered))
+        let selected = select(Machine, lowered.main(), MODIFIERS, self.registers.then_some(TEMPORARIES));
+        let selected = selected.map_err(|error| Unsupported::new(MISSING, error.inst(), error));
+        selected.and_then(|program| code::emit(program, self.registers)).map_err(|error| error.located(&lowered))
     }
 
     fn size(&self, code: &Code) -> CodeSize {
@@ -155,7 +150,7 @@ impl Vec4Options {
             fuses_sums: self.fuse_mad && !compiler.keeps_rounding(stage),
             has_periodic: false,
             modifiers: MODIFIERS,
-            is_operand: &is_operand,
+            is_operand: &|body, def| Machine.operand(body, def).is_some(),
             is_scalar: &|op| Op::of(op).is_some_and(|op| op.info() == SCALAR),
             single_constant_operand: true,
             single_input_operand: true,

@@ -51,6 +51,7 @@ mod allocate;
 mod constants;
 mod machine;
 mod merge;
+mod optimize;
 mod propagate;
 mod text;
 
@@ -63,6 +64,7 @@ use crate::access::swizzled;
 use crate::{Flow, Program, Reg};
 
 pub use constants::pack_constants;
+pub use optimize::optimize;
 
 /// The maximum number of sources of an instruction.
 pub const SOURCES: usize = 4;
