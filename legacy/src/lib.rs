@@ -17,7 +17,9 @@
 //!    into the definition of such a value;
 //! 6. [`legalize_operands`](legalize_operands()), last, if instructions cannot read arbitrary operands.
 //!
-//! Instruction selection then queries [`chase`] for each source and destination and emits nothing for instructions that
+//! [`select`] does instruction selection for machines with the instruction type of [`tgsi_vec4::simple`].
+//!
+//! Other instruction selection queries [`chase`] for each source and destination and emits nothing for instructions that
 //! are folded. A [`ModifierPolicy`](modifiers::ModifierPolicy) describes the target's modifiers; all of these functions
 //! must get the same one. [`later_reads`] decides whether instructions may be fused or split, [`registers`] lists
 //! declarations and accesses, [`assign_registers`] assigns locations. [`check`] proves, independently of the
@@ -41,6 +43,7 @@ mod merge_sets;
 pub mod modifiers;
 pub mod move_vec_src_uses_to_dest;
 pub mod registers;
+pub mod select;
 mod table;
 pub mod trivialize_registers;
 

@@ -5,3 +5,4 @@ mod programs;
 mod many_readers;
 mod random_programs;
 mod random_targets;
+mod select;

@@ -46,6 +46,45 @@ pub trait TargetError: Error + Send + Sync + 'static {
     }
 }
 
+/// An error of a target for drivers without an error type: a code, a message and an instruction.
+///
+/// ```
+/// use tgsi_compiler::{TargetError, Unsupported};
+/// use tgsi_diagnostics::ErrorCode;
+///
+/// const NO_TEXTURES: ErrorCode = ErrorCode::new("T9000", "no-textures");
+/// let error = Unsupported::new(NO_TEXTURES, None, "there are no textures");
+/// assert_eq!((error.code().name, error.to_string().as_str()), ("no-textures", "there are no textures"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct Unsupported {
+    /// The code.
+    pub code: ErrorCode,
+    /// The IR instruction that the error is about.
+    pub inst: Option<tgsi_ir::Inst>,
+    /// The message.
+    pub message: String,
+}
+
+impl Unsupported {
+    /// Makes an error.
+    pub fn new(code: ErrorCode, inst: impl Into<Option<tgsi_ir::Inst>>, message: impl ToString) -> Unsupported {
+        Unsupported { code, inst: inst.into(), message: message.to_string() }
+    }
+}
+
+impl TargetError for Unsupported {
+    fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    fn inst(&self) -> Option<tgsi_ir::Inst> {
+        self.inst
+    }
+}
+
 impl<E: TargetError> From<E> for Box<dyn TargetError> {
     fn from(error: E) -> Box<dyn TargetError> {
         Box::new(error)

@@ -38,7 +38,7 @@ pub use driver::{
     AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, LinkedSlot, ObjectFile, SlotLocations, Target,
     UnknownOption, UnknownProfile, profile_named,
 };
-pub use error::{CompileError, Located, Subject, TargetError};
+pub use error::{CompileError, Located, Subject, TargetError, Unsupported};
 pub use fit::{Cost, Excess, Fit, FitFinding, FitReport, LimitUse, LineCosts, Measurement, Verdict};
 pub use host::{HostCompiler, HostError, HostTranslation};
 pub use link::{LinkError, Linked, Program};

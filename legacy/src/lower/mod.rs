@@ -11,7 +11,7 @@
 //! | 4 | sine and cosine; inverted conditions; differences and selections | need booleans of one bit |
 //! | 5 | integers, then the integers of the interface, then booleans to floats | the interface is found by the conversions that the first leaves; comparisons of integers are booleans |
 //! | 6 | comparisons and selections to the form of `CMP` | there are only floats now |
-//! | 7 | copies, constants, common values, indices | the steps before leave such work; an index is a float now |
+//! | 7 | copies, constants, common values, operations of scalar units, indices | the steps before leave such work; an index is a float now |
 //! | 8 | operands: splits and shares vectors, forms dot products | last of the passes on values: the passes of step 7 would undo it |
 //! | 9 | phis, vectors, arrays to registers; dead code; [`legacy_trivialize()`] | modifiers fold into accesses that exist |
 //!

@@ -71,6 +71,7 @@ pub use vectorize::Vectorize;
 
 /// Structured control flow. Each of these instructions ends a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Flow {
     /// Begins a conditional construct.
     If,

@@ -1,120 +1,133 @@
-//! Code: four words for each instruction, then the rows of literals.
+//! Passes, listing and simulator. In place of words, code is stored as JSON: an encoder is not the subject here.
 
-use tgsi_compiler::{Code, CodeSize};
-use tgsi_registry::Disassembler;
+use std::any::Any;
+
+use serde::{Deserialize, Serialize};
+use tgsi_compiler::{Code, CodeSize, RunError, Runner, Target, Unsupported};
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use tgsi_vec4::allocate::{AllocationMode, allocate};
 use tgsi_vec4::branches::{Step, branches};
-use tgsi_vec4::dead_code::remove_dead_code;
-use tgsi_vec4::merge::merge_instructions;
-use tgsi_vec4::propagate_backward::propagate_backward;
-use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::simple::{Destination, File, Instruction, Relative, Source, pack_constants};
-use tgsi_vec4::vectorize::vectorize;
+use tgsi_vec4::simple::{File, Instruction, Source, optimize, pack_constants};
 use tgsi_vec4::{ConstantPool, Program};
 
-use crate::driver::{TEMPORARIES, Vec4Error};
 use crate::machine::{Machine, Op};
+use crate::{TEMPORARIES, TOO_LARGE, Vec4Options};
 
-const MAGIC: u32 = u32::from_le_bytes(*b"VEC4");
-const FILES: [File; 6] = [File::Temporary, File::Output, File::Special, File::Input, File::Uniform, File::Constant];
-
-/// Optimises a program of virtual temporaries, and assigns registers to them.
-fn optimize(program: &mut Program<Machine>) -> Result<(), Vec4Error> {
-    while propagate_copies(program)
-        | remove_dead_code(program)
-        | propagate_backward(program)
-        | merge_instructions(program)
-        | vectorize(program)
-    {}
-    let temporaries = allocate(program, AllocationMode::Pack, false);
-    if temporaries > TEMPORARIES { Err(Vec4Error::Temporaries(temporaries, None)) } else { Ok(()) }
+/// Code: instructions, each with the target of a branch, and rows of literals.
+#[derive(Serialize, Deserialize)]
+struct Machinecode {
+    instructions: Vec<(Instruction<Op>, usize)>,
+    rows: Vec<[u32; 4]>,
 }
 
 /// The code of a program. With `registers`, its temporaries are registers of the machine already.
-pub(crate) fn encode(mut program: Program<Machine>, registers: bool) -> Result<Vec<u8>, Vec4Error> {
+pub(crate) fn emit(mut program: Program<Machine>, registers: bool) -> Result<Code, Unsupported> {
     if !registers {
-        optimize(&mut program)?;
-    }
-    let mut pool = ConstantPool::default();
-    pack_constants(&mut program, &mut pool).map_err(Vec4Error::Literals)?;
-    let steps = branches((0..program.instructions().len()).map(|number| program.flow(number)))?;
-    let mut words = vec![MAGIC, steps.len() as u32 - 1];
-    for step in steps {
-        match step {
-            Step::Instruction(number) => encode_instruction(&program.instructions()[number], 0, &mut words),
-            Step::Unless(number, target) => {
-                let condition = program.instructions()[number].sources.clone();
-                encode_instruction(&Instruction::new(Op::Brz, None, condition), target, &mut words);
-            }
-            Step::Always(_, target) => encode_instruction(&Instruction::new(Op::Bra, None, []), target, &mut words),
-            Step::End(_) => {}
+        optimize(&mut program);
+        let count = allocate(&mut program, AllocationMode::Pack, false);
+        if count > TEMPORARIES {
+            return Err(Unsupported::new(TOO_LARGE, None, format!("{count} temporaries are needed")));
         }
     }
-    words.extend(pool.rows().flatten());
-    Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+    let mut pool = ConstantPool::default();
+    let large = |number| Unsupported::new(TOO_LARGE, None, format!("instruction {number} reads too many literals"));
+    pack_constants(&mut program, &mut pool).map_err(large)?;
+    let steps = branches((0..program.instructions().len()).map(|number| program.flow(number)));
+    let steps = steps.map_err(|error| Unsupported::new(TOO_LARGE, None, error))?;
+    let instruction = |number: usize| program.instructions()[number].clone();
+    let instructions = steps.into_iter().map(|step| match step {
+        Step::Instruction(number) | Step::End(number) => (instruction(number), 0),
+        Step::Unless(number, target) => (Instruction { op: Op::Brz, ..instruction(number) }, target),
+        Step::Always(number, target) => (Instruction { op: Op::Bra, ..instruction(number) }, target),
+    });
+    let code = Machinecode { instructions: instructions.collect(), rows: pool.rows().collect() };
+    serde_json::to_vec(&code).map(Code::Binary).map_err(|error| Unsupported::new(TOO_LARGE, None, error))
 }
 
-fn encode_instruction(instruction: &Instruction<Op>, target: usize, words: &mut Vec<u32>) {
-    let op = Op::CODES.iter().position(|&op| op == instruction.op).unwrap_or_default() as u32;
-    let (file, index) = instruction.destination.map_or((File::Temporary, target as i32), |to| (to.file, to.index));
-    let flags = u32::from(instruction.mask()) << 8 | (file as u32) << 12 | u32::from(instruction.saturate) << 15;
-    words.push(op | flags | (index as u32) << 16);
-    words.extend((0..3).map(|number| instruction.sources.get(number).map_or(u32::MAX, encode_source)));
+/// Reads code; none if it is not of this driver.
+fn read(code: &Code) -> Option<Machinecode> {
+    if let Code::Binary(bytes) = code { serde_json::from_slice(bytes).ok() } else { None }
 }
 
-fn encode_source(source: &Source) -> u32 {
-    let modifiers = u32::from(source.negate) << 3 | u32::from(source.absolute) << 4;
-    let swizzle = source.swizzle.iter().rev().fold(0, |bits, &c| bits << 2 | u32::from(c));
-    let relative = u32::from(source.relative.is_some()) << 5;
-    source.file as u32 | modifiers | relative | swizzle << 8 | (source.index as u32) << 16
-}
-
-/// Decoded code: the instructions, each with the target of a branch, and the rows of literals.
-pub(crate) struct Decoded {
-    pub(crate) instructions: Vec<(Instruction<Op>, usize)>,
-    pub(crate) rows: Vec<[u32; 4]>,
-}
-
-/// Decodes code; none if it is not of this driver.
-pub(crate) fn decode(code: &Code) -> Option<Decoded> {
-    let Code::Binary(bytes) = code else { return None };
-    let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-    let (&[MAGIC, count], words) = words.split_first_chunk()? else { return None };
-    let (instructions, rows) = words.as_chunks::<4>().0.split_at_checked(count as usize)?;
-    let instructions = instructions.iter().map(decode_instruction).collect::<Option<_>>()?;
-    Some(Decoded { instructions, rows: rows.to_vec() })
-}
-
-fn decode_instruction(&[word, ref sources @ ..]: &[u32; 4]) -> Option<(Instruction<Op>, usize)> {
-    let op = *Op::CODES.get((word & 0xff) as usize)?;
-    let (index, mask) = (word >> 16, (word >> 8 & 0xf) as u8);
-    let file = *FILES.get((word >> 12 & 7) as usize)?;
-    let to = (mask != 0).then(|| Destination::new(file, index as i32, mask));
-    let sources: Vec<Source> = sources.iter().map_while(|&source| decode_source(source)).collect();
-    Some((Instruction { saturate: word >> 15 & 1 != 0, ..Instruction::new(op, to, sources) }, index as usize))
-}
-
-fn decode_source(word: u32) -> Option<Source> {
-    let swizzle = [8, 10, 12, 14].map(|shift| (word >> shift & 3) as u8);
-    let relative = (word >> 5 & 1 != 0).then_some(Relative { register: 0, component: 0 });
-    let source = Source::new(*FILES.get((word & 7) as usize)?, (word as i32) >> 16).swizzled(swizzle);
-    Some(Source { relative, negate: word >> 3 & 1 != 0, absolute: word >> 4 & 1 != 0, ..source })
-}
-
-pub(crate) const DISASSEMBLER: Disassembler = |code| {
-    let Decoded { instructions, rows } = decode(code)?;
-    let line = |(number, (instruction, target)): (usize, &(Instruction<Op>, usize))| match instruction.op {
+/// The listing of code.
+pub(crate) fn disassemble(code: &Code) -> Option<Result<String, String>> {
+    let Machinecode { instructions, rows } = read(code)?;
+    let lines = instructions.iter().enumerate().map(|(number, (instruction, target))| match instruction.op {
         Op::Brz | Op::Bra => format!("{number:4}: {instruction} -> {target}\n"),
         _ => format!("{number:4}: {instruction}\n"),
-    };
+    });
     let literals = rows.iter().enumerate().map(|(n, row)| format!("Constant[{n}] = {:?}\n", row.map(f32::from_bits)));
-    Some(Ok(instructions.iter().enumerate().map(line).chain(literals).collect()))
-};
+    Some(Ok(lines.chain(literals).collect()))
+}
 
-/// The size of code.
 pub(crate) fn size(code: &Code) -> Option<CodeSize> {
-    let Decoded { instructions, rows } = decode(code)?;
+    let Machinecode { instructions, rows } = read(code)?;
     let to = instructions.iter().filter_map(|(instruction, _)| instruction.destination);
     let temporaries = to.filter(|to| to.file == File::Temporary).map(|to| to.index as u32 + 1).max().unwrap_or(0);
     Some(CodeSize { instructions: instructions.len() as u32, temporaries, immediates: rows.len() as u32 })
+}
+
+pub(crate) fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
+    (target as &dyn Any).downcast_ref::<Vec4Options>()?;
+    Some(read(code).map(|code| Box::new(code) as _).ok_or_else(|| RunError::Code("the code is damaged".into())))
+}
+
+impl Runner for Machinecode {
+    fn run(&self, inputs: &Inputs, _: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
+        let mut outputs = Outputs { outputs: LaneRegisters::new(inputs.lanes, 0), ..Outputs::default() };
+        outputs.live = vec![true; inputs.lanes];
+        (0..inputs.lanes).try_for_each(|lane| self.run_lane(lane, inputs, limits, &mut outputs))?;
+        Ok(outputs)
+    }
+}
+
+impl Machinecode {
+    fn run_lane(&self, lane: usize, inputs: &Inputs, limits: RunLimits, result: &mut Outputs) -> Result<(), RunError> {
+        let (mut temporaries, mut address) = ([[0.0f32; 4]; TEMPORARIES as usize], 0);
+        let uniforms = inputs.constants.first().map_or(&[][..], |words| words.as_chunks::<4>().0);
+        let (mut next, mut steps) = (0, 0);
+        while let Some((instruction, target)) = self.instructions.get(next) {
+            (next, steps) = (next + 1, steps + 1);
+            if steps > limits.steps {
+                return Err(RunError::StepLimit(format!("more than {} instructions", limits.steps)));
+            }
+            let read = |source: &Source| {
+                let index = usize::try_from(i64::from(source.index) + source.relative.map_or(0, |_| address));
+                let index = index.unwrap_or(usize::MAX);
+                source.swizzle.map(|c| {
+                    let word = match source.file {
+                        File::Temporary => temporaries[index % temporaries.len()][usize::from(c)].to_bits(),
+                        File::Input => inputs.inputs.get(index, c.into(), lane),
+                        File::Uniform => uniforms.get(index).map_or(0, |row| row[usize::from(c)]),
+                        _ => self.rows.get(index).map_or(0, |row| row[usize::from(c)]),
+                    };
+                    let value = f32::from_bits(if source.absolute { word & 0x7fff_ffff } else { word });
+                    if source.negate { -value } else { value }
+                })
+            };
+            let operands = [0, 1, 2].map(|number| instruction.sources.get(number).map_or([0.0; 4], read));
+            match instruction.op {
+                Op::Kil => result.live[lane] &= operands[0][0] == 0.0,
+                Op::Brz if operands[0][0] == 0.0 => next = *target,
+                Op::Bra => next = *target,
+                _ => {}
+            }
+            let Some(to) = instruction.destination else { continue };
+            for c in (0..4).filter(|c| to.mask >> c & 1 != 0) {
+                let value = instruction.op.compute(&operands, c);
+                let value = match instruction.saturate {
+                    true if value > 0.0 => value.min(1.0),
+                    true => 0.0,
+                    false => value,
+                };
+                match to.file {
+                    File::Output => result.outputs.set(to.index as usize, c, lane, value.to_bits()),
+                    File::Special => address = value as i64,
+                    _ => temporaries[to.index as usize % TEMPORARIES as usize][c] = value,
+                }
+            }
+        }
+        result.steps = result.steps.max(steps);
+        Ok(())
+    }
 }

@@ -1,8 +1,12 @@
-//! The operations of the machine.
+//! The operations of the machine, its limits, and instruction selection.
 
+use serde::{Deserialize, Serialize};
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Body, Def, Inst};
+use tgsi_registers::select::{SelectError, Selection, Selector, interface_operand};
 use tgsi_vec4::Flow;
-use tgsi_vec4::simple::{File, Info, Instruction, SimpleMachine};
+use tgsi_vec4::simple::{Destination, File, Info, Instruction, Relative, SimpleMachine, Source};
 
 /// The operands of an instruction after swizzles and modifiers.
 pub(crate) type Operands = [[f32; 4]; 3];
@@ -12,13 +16,10 @@ pub(crate) type Operands = [[f32; 4]; 3];
 macro_rules! operations {
     ($($Op:ident $info:expr, [$($alu:ident)*] |$s:ident, $c:ident| $value:expr;)*) => {
         /// An operation.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
         pub(crate) enum Op { $($Op,)* Arl, Kil, Brz, Bra, Flow(Flow) }
 
         impl Op {
-            /// The operations that code contains, by number.
-            pub(crate) const CODES: &[Op] = &[$(Op::$Op,)* Op::Arl, Op::Kil, Op::Brz, Op::Bra];
-
             /// The operation that computes one of the IR.
             pub(crate) fn of(op: AluOp) -> Option<Op> {
                 match op { $($(AluOp::$alu => Some(Op::$Op),)*)* _ => None }
@@ -37,11 +38,9 @@ macro_rules! operations {
             pub(crate) fn info(self) -> Info {
                 match self {
                     $(Op::$Op => $info,)*
-                    Op::Arl => Info::COMPONENTWISE,
-                    Op::Kil => Info { has_effect: true, ..SCALAR },
-                    Op::Flow(Flow::If) => Info { reads: SCALAR.reads, ..Info::flow(Flow::If) },
-                    Op::Flow(flow) => Info::flow(flow),
-                    Op::Brz | Op::Bra => Info { has_effect: true, ..SCALAR },
+                    Op::Arl => EACH,
+                    Op::Kil | Op::Brz | Op::Bra => Info { has_effect: true, ..SCALAR },
+                    Op::Flow(flow) => Info { reads: SCALAR.reads, ..Info::flow(flow) },
                 }
             }
         }
@@ -76,6 +75,7 @@ operations! {
     Rsq SCALAR, [Frsq] |s, c| 1.0 / s[0][0].sqrt();
     Ex2 SCALAR, [Fexp2] |s, c| s[0][0].exp2();
     Lg2 SCALAR, [Flog2] |s, c| s[0][0].log2();
+    Pow SCALAR, [Fpow] |s, c| s[0][0].powf(s[1][0]);
 }
 
 fn dot(s: &Operands, count: usize) -> f32 {
@@ -100,5 +100,53 @@ impl SimpleMachine for Machine {
             && instruction.registers_of(|source| matches!(source.file, File::Uniform | File::Constant)) <= 1
             && instruction.sources.iter().all(|source| !matches!(source.file, File::Special | File::Output))
             && to_address == (instruction.op == Op::Arl)
+    }
+}
+
+impl Selection for Machine {
+    fn alu(&self, op: AluOp) -> Option<Op> {
+        Op::of(op)
+    }
+
+    fn flow(&self, flow: Flow) -> Op {
+        Op::Flow(flow)
+    }
+
+    fn operand(&self, body: &Body, def: Def) -> Option<Source> {
+        let load = body.def_inst(def);
+        match body.intrinsic(load)? {
+            IntrinsicOp::LoadInput => interface_operand(body, load, File::Input),
+            IntrinsicOp::LoadUniform => interface_operand(body, load, File::Uniform),
+            _ => None,
+        }
+    }
+
+    fn select(selector: &mut Selector<'_, Self>, inst: Inst) -> Result<(), SelectError> {
+        let body = selector.body;
+        let Some(op) = body.intrinsic(inst) else {
+            return Err(SelectError::Missing { inst, what: "such instruction" });
+        };
+        match op {
+            IntrinsicOp::StoreOutput => return selector.store_output(inst),
+            IntrinsicOp::DemoteIf | IntrinsicOp::TerminateIf => {
+                let condition = selector.source(body.source(inst, 0));
+                selector.push(Instruction::new(Op::Kil, None, [condition]));
+            }
+            IntrinsicOp::Demote | IntrinsicOp::Terminate => {
+                let one = selector.constant([1.0f32.to_bits(); 4]);
+                selector.push(Instruction::new(Op::Kil, None, [one]));
+            }
+            IntrinsicOp::LoadUniform => {
+                let to = body.inst_def(inst).map(|def| selector.destination(def));
+                let index = selector.source(body.source(inst, 0));
+                let index = index.swizzled([index.swizzle[0]; 4]);
+                selector.push(Instruction::new(Op::Arl, Some(Destination::new(File::Special, 0, 1)), [index]));
+                let uniform = Source::new(File::Uniform, body.index(inst, IndexKind::Base));
+                let relative = Some(Relative { register: 0, component: 0 });
+                selector.push(Instruction::new(Op::Mov, to, [Source { relative, ..uniform }]));
+            }
+            _ => return Err(SelectError::Missing { inst, what: op.name() }),
+        }
+        Ok(())
     }
 }

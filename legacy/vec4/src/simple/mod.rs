@@ -44,12 +44,14 @@
 //! assert_eq!(program.instructions()[1].to_string(), "Add Output[0], Input[0], Uniform[2].wzyx");
 //! ```
 //!
-//! Machines with other restrictions, such as on swizzles, implement the traits themselves.
+//! Machines with other restrictions, such as on swizzles, implement the traits themselves. With the feature `serde`,
+//! instructions can be stored.
 
 mod allocate;
 mod constants;
 mod machine;
 mod merge;
+mod optimize;
 mod propagate;
 mod share_operands;
 mod sink_guarded;
@@ -68,6 +70,7 @@ use crate::{Flow, Program, Reg};
 
 pub use constants::pack_constants;
 pub use merge::join_rows;
+pub use optimize::optimize;
 
 /// The maximum number of sources of an instruction.
 pub const SOURCES: usize = 4;
@@ -76,6 +79,7 @@ pub const SOURCES: usize = 4;
 pub const BY_MASK: u8 = 0x80;
 
 /// A register file.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum File {
     /// Temporary registers; those below the program's [`first_temp`](Program::first_temp) have a fixed location.
@@ -111,6 +115,7 @@ impl File {
 }
 
 /// A run-time index: a component of a special register.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Relative {
     /// The special register.
@@ -126,6 +131,7 @@ impl Relative {
 }
 
 /// An operand: the swizzled register, then its absolute value, then the negation.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Source {
     /// The file.
@@ -171,6 +177,7 @@ impl Source {
 }
 
 /// The register that an instruction writes.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Destination {
     /// The file.
@@ -192,6 +199,7 @@ impl Destination {
 
 /// A condition for each component of the result: components that do not pass keep their value. Of control flow, the
 /// condition.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Guard {
     /// The special register that is tested.
@@ -203,6 +211,7 @@ pub struct Guard {
 }
 
 /// An instruction.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Instruction<Op> {
     /// The opcode, with all that does not concern registers.
