@@ -24,7 +24,7 @@ use tgsi_vec4::simple::{Destination, File, Instruction, SimpleMachine, Source, p
 use tgsi_vec4::{Flow, Program};
 use thiserror::Error;
 
-use crate::assign_registers::{Assignment, TooManyRegisters, assign_registers};
+use crate::assign_registers::{AssignOptions, Assignment, TooManyRegisters, assign_registers};
 use crate::chase::{self, Operand};
 use crate::modifiers::ModifierPolicy;
 use crate::registers::reg_decl;
@@ -93,7 +93,14 @@ pub fn select<M: Selection>(
     if let Some(limit) = registers {
         let is_folded = |body: &Body, inst: Inst| chase::is_folded(body, inst, policy);
         let has_location = |body: &Body, def: Def| !is_constant(body, def) && machine.operand(body, def).is_none();
-        assigned = Some(assign_registers(body, &is_folded, limit, &has_location)?);
+        let options = AssignOptions {
+            limit,
+            is_folded: &is_folded,
+            needs_location: &has_location,
+            // Vectors take several instructions.
+            reads_first: &|_, _| false,
+        };
+        assigned = Some(assign_registers(body, options)?);
     }
     let program = Program::new(machine, 0);
     let mut selector = Selector { body, program, policy, assigned, temps: SecondaryMap::new() };
@@ -180,7 +187,7 @@ impl<M: Selection> Selector<'_, M> {
     /// The destination for the result of an instruction that is not an ALU operation.
     pub fn destination(&mut self, def: Def) -> Destination {
         let register = self.register(chase::chase_dest(self.body, def));
-        Destination::new(File::Temporary, register, chase::full_mask(self.body, def) as u8)
+        Destination::new(File::Temporary, register, self.body.full_mask(def) as u8 & 0xf)
     }
 
     /// An operand with these words.

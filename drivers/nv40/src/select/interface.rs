@@ -332,6 +332,10 @@ impl Selector<'_> {
         if is_operand(self.body, def) {
             return Ok(());
         }
+        let barycentric = self.body.intrinsic(self.body.def_inst(self.body.src(inst, 0)));
+        if matches!(barycentric, Some(IntrinsicOp::LoadBarycentricAtOffset | IntrinsicOp::LoadBarycentricAtSample)) {
+            return Err(self.lacks(inst, "interpolation at other places"));
+        }
         if self.body.intrinsic(inst) == Some(IntrinsicOp::LoadInterpolatedInput)
             && let Some(access) = access(self.body, inst)
             && let Some(&place) = self.interface.inputs.get(&access.location)
