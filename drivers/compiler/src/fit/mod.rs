@@ -56,7 +56,7 @@ pub struct LimitUse {
     pub counts_instructions: bool,
 }
 
-/// The first excess of a limit. What is not known is `None`.
+/// The first excess of a limit. Unknown parts are `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Excess {
     /// The position of an instruction or declaration in the text of the code that was measured; `None` for code without
