@@ -94,12 +94,7 @@ impl TargetError for Nv40Error {
     fn inst(&self) -> Option<Inst> {
         match self {
             Nv40Error::Lacks { inst, .. } | Nv40Error::Interface { inst, .. } => *inst,
-            Nv40Error::Lower(error) => match error {
-                LowerError::UnsupportedAlu { inst, .. }
-                | LowerError::IntegerAndFloat { inst }
-                | LowerError::Conditional { inst } => Some(*inst),
-                LowerError::Loop { inst } => *inst,
-            },
+            Nv40Error::Lower(error) => error.inst(),
             _ => None,
         }
     }

@@ -153,18 +153,22 @@ fn allocation_needs_few_registers() {
 /// A comparison writes the condition that a copy would put there.
 #[test]
 fn results_are_written_to_special_registers() {
-    use machine::{Dst, File, Instruction, Src, Toy};
+    use machine::{FLAGS, Instruction, Toy};
+    use tgsi_vec4::simple::{Destination, File, Guard, Source};
     let mut program = Program::new(Toy, 2);
-    let temp = program.new_temp();
-    let dst = |file, index| Some(Dst { file, index, indirect: false, mask: 1 });
-    let (value, input) = (Src { swizzle: [0; 4], ..Src::new(File::Temp, temp) }, Src::new(File::Input, 0));
-    program.push(Instruction::new(Op::Less, dst(File::Temp, temp), &[input, Src::new(File::Input, 1)]));
-    program.push(Instruction::new(Op::Mov, dst(File::Address, 0), &[value]));
-    program.push(Instruction::new(Op::Store, None, &[Src { indirect: true, ..Src::new(File::Temp, 0) }]));
-    // A second use of the address in between.
+    let temp = program.new_temp() as i32;
+    let to = |file, index| Some(Destination::new(file, index, 1));
+    let value = Source::new(File::Temporary, temp).swizzled([0; 4]);
+    let row = Source::new(File::Constant, program.constants.intern([7; 4]));
+    program.push(Instruction::new(Op::Less, to(File::Temporary, temp), [Source::new(File::Input, 0), row]));
+    program.push(Instruction::new(Op::Mov, to(File::Special, FLAGS.into()), [value]));
+    let mut guarded = Instruction::new(Op::Mov, to(File::Output, 0), [row]);
+    guarded.guard = Some(Guard { register: FLAGS, condition: 0, swizzle: [0; 4] });
+    program.push(guarded.clone());
+    // A second use of the flags in between.
     let mut used = program.clone();
     used.swap(1, 2);
-    used.push(Instruction::new(Op::Store, None, &[Src { indirect: true, ..Src::new(File::Temp, 0) }]));
+    used.push(guarded);
     let seen = run(&program, false);
     assert!(propagate_backward(&mut program));
     assert_eq!((program.instructions().len(), run(&program, false)), (2, seen));

@@ -85,7 +85,7 @@ impl Selector<'_> {
         {
             // The comparison is repeated for the condition register; without other uses its result is not computed.
             let selection = body.swizzle(source);
-            let channels = super::operands::selectors(selection, mask);
+            let channels = selection.of_channels(mask.into());
             let tested = channels.iter().enumerate().filter(|(c, _)| mask >> c & 1 != 0);
             let components = tested.fold(0u8, |all, (_, &c)| all | 1 << c);
             let a = self.alu_source(producer, 0, components);

@@ -17,7 +17,6 @@ use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::slots::{FragResult, VaryingSlot, VertAttrib};
 use tgsi_ir::{Body, Def, Inst, InstData, Shader, ShaderStage};
-use tgsi_registers::chase;
 use tgsi_vec4::simple::{Destination, File, Source};
 
 use super::Selector;
@@ -63,9 +62,9 @@ fn access(body: &Body, inst: Inst) -> Option<Access> {
     let offset = body.constant_component(body.src(inst, body.num_sources(inst).checked_sub(1)?), 0)? as u32;
     let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
     Some(Access {
-        register: (body.index(inst, IndexKind::Base) as u32).wrapping_add(offset),
+        register: body.base(inst).wrapping_add(offset),
         location: semantics.location.wrapping_add(offset as u8),
-        component: body.index(inst, IndexKind::Component).clamp(0, 3) as u8,
+        component: body.component(inst).min(3),
     })
 }
 
@@ -306,7 +305,7 @@ impl Selector<'_> {
         }
         let access = access(body, inst)?;
         let place = *self.interface.inputs.get(&access.location)?;
-        let mask = (chase::full_mask(body, def) as u8) << access.component & 15;
+        let mask = (body.full_mask(def) as u8) << access.component & 15;
         note(&mut self.interface.read, access, place, mask);
         let shift = access.component;
         let source = Source::new(File::Input, place.number.into());
@@ -374,7 +373,7 @@ impl Selector<'_> {
         if matches!(body.inst(body.def_inst(value)), InstData::Undef) {
             return Ok(());
         }
-        let mask = (body.index(inst, IndexKind::WriteMask) as u8) << access.component & 15;
+        let mask = (body.write_mask(inst) as u8) << access.component & 15;
         let is_clip = matches!(access.location, VaryingSlot::CLIP_DIST0 | VaryingSlot::CLIP_DIST1);
         let is_vertex = self.shader.stage == ShaderStage::Vertex;
         if !(is_vertex && is_clip) {

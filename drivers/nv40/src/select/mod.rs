@@ -15,7 +15,7 @@ use cranelift_entity::SecondaryMap;
 use tgsi_ir::body::{CfEvent, JumpKind, TexSrcKind};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader};
-use tgsi_registers::assign_registers::{Assignment, assign_registers};
+use tgsi_registers::assign_registers::{AssignOptions, Assignment, assign_registers};
 use tgsi_registers::chase;
 use tgsi_registers::modifiers::ModifierPolicy;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source, join_rows, push_legal};
@@ -66,7 +66,8 @@ impl<'a> Selector<'a> {
         options: &'a Nv40Options,
         linked: &LinkedSlots,
     ) -> Result<Selector<'a>, Nv40Error> {
-        let machine = Machine { chip: options.chip, stage: shader.stage };
+        let chip = options.chip;
+        let machine = Machine { chip, stage: shader.stage };
         let policy = options.modifiers(shader.stage);
         let mut program = Program::new(machine, 0);
         let mut assignment = None;
@@ -78,8 +79,14 @@ impl<'a> Selector<'a> {
             };
             let is_folded = |body: &Body, inst: Inst| chase::is_folded(body, inst, policy);
             // The chip's limit is checked when the program is encoded.
-            let found = assign_registers(body, &is_folded, u32::MAX, &needs_register)
-                .map_err(|error| Nv40Error::too_many_registers(&error, options.chip))?;
+            let options = AssignOptions {
+                limit: u32::MAX,
+                is_folded: &is_folded,
+                needs_location: &needs_register,
+                // Selections and truncations take several instructions.
+                reads_first: &|_, _| false,
+            };
+            let found = assign_registers(body, options).map_err(|error| Nv40Error::too_many_registers(&error, chip))?;
             program.set_num_temps(found.peak);
             assignment = Some(found);
         }

@@ -1,8 +1,8 @@
 //! Values, sources and destinations.
 
 use arrayvec::ArrayVec;
-use tgsi_ir::{Def, Inst, InstData, Swizzle, Use};
-use tgsi_registers::chase::{self, AluDestination, Operand};
+use tgsi_ir::{Def, Inst, InstData, Use};
+use tgsi_registers::chase::{self, Operand};
 use tgsi_vec4::simple::{Destination, File, Source};
 
 use super::Selector;
@@ -44,12 +44,6 @@ pub(super) fn negated(source: Source) -> Source {
 /// The absolute value of the source.
 pub(super) fn absolute(source: Source) -> Source {
     Source { absolute: true, negate: false, ..source }
-}
-
-/// The selectors of the channels of a mask; the others repeat the first of these.
-pub(super) fn selectors(swizzle: Swizzle, mask: u8) -> [u8; 4] {
-    let first = (0..4).find(|c| mask >> c & 1 != 0).unwrap_or(0);
-    [0, 1, 2, 3].map(|c| swizzle.get(if mask >> c & 1 != 0 { c } else { first }) & 3)
 }
 
 impl Selector<'_> {
@@ -103,20 +97,23 @@ impl Selector<'_> {
     pub(super) fn alu_source(&mut self, inst: Inst, number: usize, mask: u8) -> Source {
         let source = chase::chase_alu_src(self.body, inst, number, self.policy);
         let operand = self.operand(source.operand);
-        let value = swizzled(operand, selectors(source.swizzle, mask));
+        let value = swizzled(operand, source.swizzle.of_channels(mask.into()));
         Source { absolute: source.absolute, negate: source.negate, ..value }
     }
 
     /// The destination of the result of an ALU instruction.
     pub(super) fn alu_target(&mut self, def: Def) -> Target {
-        let AluDestination { operand, write_mask, saturate } = chase::chase_alu_dest(self.body, def, self.policy);
-        let to = match operand {
+        let destination = chase::chase_alu_dest(self.body, def, self.policy);
+        let to = match destination.operand {
             Operand::Ssa(def) => self.temp_of(def),
             Operand::Register(register) => self.temp_of(register.handle),
         };
         self.conditions.forget_register(to.index);
         self.addresses.forget_register(to.index);
-        Target { to: Destination::new(File::Temporary, to.index, write_mask as u8 & 15), saturate }
+        Target {
+            to: Destination::new(File::Temporary, to.index, destination.channels()),
+            saturate: destination.saturate,
+        }
     }
 
     /// The destination of the result of another instruction.
@@ -127,7 +124,7 @@ impl Selector<'_> {
         };
         self.conditions.forget_register(to.index);
         self.addresses.forget_register(to.index);
-        let mask = chase::full_mask(self.body, def) as u8 & 15;
+        let mask = self.body.full_mask(def) as u8 & 15;
         Target { to: Destination::new(File::Temporary, to.index, mask), saturate: false }
     }
 

@@ -16,8 +16,7 @@ use crate::driver::{TEMPORARIES, Vec4Error};
 use crate::machine::{Machine, Op};
 
 const MAGIC: u32 = u32::from_le_bytes(*b"VEC4");
-const FILES: [File; 6] =
-    [File::Temporary, File::Output, File::Special, File::Input, File::Uniform, File::Constant];
+const FILES: [File; 6] = [File::Temporary, File::Output, File::Special, File::Input, File::Uniform, File::Constant];
 
 /// Optimises a program of virtual temporaries, and assigns registers to them.
 fn optimize(program: &mut Program<Machine>) -> Result<(), Vec4Error> {
