@@ -151,12 +151,14 @@ pub(super) fn allocate(
         let most = if is_half { limits.half.into() } else { MOST };
         let place = (0..most).find_map(|number| {
             let register = if is_half { Register::H(number as u8) } else { Register::R(number as u8) };
-            let fits = |permutation: &&[u8; 4]| {
-                live.temp(temp).iter().zip(**permutation).all(|(segments, component)| {
-                    segments.is_empty()
-                        || units(register, component.into()).all(|unit| occupied.is_free(unit, segments))
-                })
-            };
+            // For each component of the temporary, the components of the register that are free.
+            let free = live.temp(temp).each_ref().map(|segments| {
+                let is_free = |component: &usize| {
+                    segments.is_empty() || units(register, *component).all(|unit| occupied.is_free(unit, segments))
+                };
+                (0..4).filter(is_free).fold(0u8, |free, component| free | 1 << component)
+            });
+            let fits = |permutation: &&[u8; 4]| free.iter().zip(**permutation).all(|(free, to)| free >> to & 1 != 0);
             Some((register, *permutations(freedom).iter().find(fits)?))
         });
         let Some((register, components)) = place else { return Err(too_many(program, u32::from(MOST) + 1)) };

@@ -27,6 +27,7 @@ use crate::isa::EncodeError;
 use crate::isa::fragment::{Instruction, Program as Words};
 use crate::machine::{ADDRESSES, Code, DEPTH, Program, Selected};
 use crate::program::{FragmentProgram, Varying};
+use crate::vertex::narrowed;
 use allocate::{Allocated, exported};
 use conditions::Condition;
 use convert::{Context, Placed, predicate};
@@ -94,6 +95,7 @@ pub(crate) fn finish(selected: Selected, options: &FragmentOptions) -> Result<Fr
         // Neighbours may have become mergeable.
         merge_instructions(&mut program);
     }
+    let inputs = narrowed(&inputs, &program);
     let masks = output_masks(&program, &outputs);
     let best = if options.optimize && options.schedule {
         let source = finished(&program, masks, options);
@@ -106,7 +108,6 @@ pub(crate) fn finish(selected: Selected, options: &FragmentOptions) -> Result<Fr
         finished(&program, masks, options)
     };
     let Finished { words, registers, code, .. } = best?;
-    let is_read = |varying: &Varying| code.iter().any(|instruction| instruction.input == Some(varying.number));
     let export = |output: Varying| {
         let register = exported(i32::from(output.number), options.exports_full);
         let number = register.map_or(output.number, |register| match register {
@@ -117,7 +118,7 @@ pub(crate) fn finish(selected: Selected, options: &FragmentOptions) -> Result<Fr
     Ok(FragmentProgram {
         chip,
         registers: registers.max(2) as u8,
-        inputs: inputs.into_iter().filter(is_read).collect(),
+        inputs,
         writes_depth: masks[DEPTH as usize] != 0,
         outputs: outputs.into_iter().map(export).collect(),
         exports_full: options.exports_full,

@@ -170,7 +170,7 @@ fn encoded(
 }
 
 /// Returns the inputs with the components that are read.
-fn narrowed(inputs: &[Varying], program: &Program) -> Vec<Varying> {
+pub(crate) fn narrowed(inputs: &[Varying], program: &Program) -> Vec<Varying> {
     let mut read: BTreeMap<i32, u8> = BTreeMap::new();
     for (instruction, access) in program.instructions().iter().zip(program.accesses()) {
         for (at, source) in instruction.sources.iter().enumerate().filter(|(_, source)| source.file == File::Input) {
