@@ -52,7 +52,6 @@ impl Nv40Options {
             lower_ftrunc: true,
             lower_fround_even: true,
             lower_fdiv: is_vertex || !self.is_curie(),
-            lower_fsign: !is_vertex,
             lower_fsat: is_vertex && !self.is_curie(),
             lower_flrp_mad: is_vertex || !self.has_lrp,
             lower_fdph: !is_vertex,
