@@ -251,13 +251,13 @@ impl Selector<'_> {
         self.deliver(to, after);
     }
 
-    /// 1 for numbers other than 0, negated for negative ones.
+    /// 1 for numbers other than 0, negated for negative ones; 0 for NaN.
     fn select_sign(&mut self, inst: Inst, target: Target) {
         let mask = target.mask();
         let source = self.alu_source(inst, 0, mask);
         let (to, after) = self.apart(target, &[source]);
         let zero = self.float(0.0);
-        self.emit_to(Code::Sne, Target { saturate: false, ..to }, [source, zero]);
+        self.emit_to(Code::Sgt, Target { saturate: false, ..to }, [absolute(source), zero]);
         let magnitude = Source::new(File::Temporary, to.to.index);
         self.conditions.forget();
         self.emit(Code::Mov, Destination::new(File::Special, CONDITIONS.into(), mask), [source]);
