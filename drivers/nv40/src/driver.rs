@@ -1,7 +1,7 @@
 //! The driver: implements the compiler's `Driver` and `Target`.
 //!
-//! The code is an object file in the form that the options choose; the program as JSON accompanies it. The runner reads
-//! only the JSON.
+//! The code is an object file in the form that the options choose; the program as JSON accompanies it, except of the
+//! form `binary`. The runner reads the JSON, or the array of numbers.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,7 +18,9 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::{Shader, ShaderStage};
 use tgsi_registers::lower::interface_integers;
 
-use crate::container::{program_json, read_program_json, write_c, write_cg, write_fpo, write_vpo};
+use crate::container::{
+    program_json, read_binary, read_program_json, write_binary, write_c, write_cg, write_fpo, write_vpo,
+};
 use crate::error::Nv40Error;
 use crate::fragment::{self, FragmentOptions};
 use crate::isa::Chip;
@@ -85,7 +87,7 @@ impl Driver for Nv40 {
     }
 
     fn variants(&self) -> &'static [&'static str] {
-        &["chase", "unoptimized", "no_pairs", "full", "rsx", "nv30", "rsx,chase", "nv30,chase"]
+        &["chase", "unoptimized", "no_pairs", "full,binary", "rsx", "nv30", "rsx,chase", "nv30,chase"]
     }
 }
 
@@ -165,6 +167,7 @@ impl Nv40Target {
             (Form::Cg, program) => write_cg(program, &self.names)?,
             (Form::Words, Program::Vertex(vertex)) => words(vertex.slots.as_flattened(), false),
             (Form::Words, Program::Fragment(fragment)) => words(&fragment.program.words, true),
+            (Form::Binary, program) => write_binary(program)?,
             (Form::Header, program) => write_c(program, &self.names, "program")?.into_bytes(),
             (Form::Listing, Program::Vertex(vertex)) => listing::vertex(&vertex.slots, chip).into_bytes(),
             (Form::Listing, Program::Fragment(fragment)) => {
@@ -233,11 +236,14 @@ impl Target for Nv40Target {
         let program = self.program(&lowered, passes)?;
         let bytes = self.bytes(&program).map_err(|error| located(error, &lowered))?;
         let size = size_of(&program);
-        let json = AuxiliaryFile { extension: "json", text: program_json(&program, &self.names) };
         if self.options.form == Form::Listing {
             return Ok(Code::Text(String::from_utf8(bytes).unwrap_or_default()));
         }
-        Ok(Code::Object(Box::new(ObjectFile { bytes, size, auxiliary_files: vec![json] })))
+        // The array has all facts itself.
+        let has_json = self.options.form != Form::Binary;
+        let json = || AuxiliaryFile { extension: "json", text: program_json(&program, &self.names) };
+        let auxiliary_files = has_json.then(json).into_iter().collect();
+        Ok(Code::Object(Box::new(ObjectFile { bytes, size, auxiliary_files })))
     }
 
     fn text_extension(&self) -> Option<&'static str> {
@@ -274,8 +280,13 @@ fn size_of(program: &Program) -> CodeSize {
 /// The program is damaged.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let _: &Nv40Target = (target as &dyn Any).downcast_ref()?;
-    let json = code.auxiliary_files().iter().find(|file| file.extension == "json")?;
-    match read_program_json(&json.text) {
+    let json = code.auxiliary_files().iter().find(|file| file.extension == "json");
+    let program = match (json, code) {
+        (Some(json), _) => read_program_json(&json.text),
+        (None, Code::Object(object)) => read_binary(&object.bytes),
+        (None, _) => return None,
+    };
+    match program {
         Ok(program) => Some(run_program(program)),
         Err(error) => Some(Err(RunError::Code(error.to_string()))),
     }

@@ -13,6 +13,8 @@ pub enum Form {
     Words,
     /// A C header with words and tables.
     Header,
+    /// Words and tables as an array of numbers.
+    Binary,
     /// A listing in NVIDIA's syntax.
     Listing,
 }
@@ -28,6 +30,7 @@ tgsi_compiler::driver_options! {
             "cg" = Form::Cg, "The code is a Cg binary.",
             "words" = Form::Words, "The code is the words only, as a program uploads them.",
             "c" = Form::Header, "The code is a C header.",
+            "binary" = Form::Binary, "The code is an array of numbers: the words, and tables for a loader.",
             "listing" = Form::Listing, "The code is a listing in NVIDIA's syntax.";
         optimize: bool = true, "unoptimized" = false, "Passes that are not necessary do not run.";
         /// Registers are assigned in the IR and looked up during selection (`nir_register` style): no passes follow.

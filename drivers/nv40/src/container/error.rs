@@ -41,6 +41,9 @@ pub enum ReadError {
     /// An offset with an invalid value: its kind and the value.
     #[error("the offset {1:#x} of {0} is invalid")]
     Offset(&'static str, u32),
+    /// A number with an invalid value: its kind and the value.
+    #[error("{0} is {1}, which is invalid")]
+    Number(&'static str, u32),
     /// The tables of offsets overlap.
     #[error("tables of offsets overlap")]
     Overlap,

@@ -5,6 +5,7 @@
 //! | [`write_vpo`], [`write_fpo`], [`read_vpo`], [`read_fpo`] | `.vpo`, `.fpo` of PSL1GHT (PlayStation 3) |
 //! | [`write_cg`] | a binary of NVIDIA's Cg compiler for the PlayStation 3 |
 //! | [`write_c`] | a C header with tables |
+//! | [`write_binary`], [`read_binary`] | numbers: the words, and tables for loaders in C without names |
 //! | [`program_json`], [`read_program_json`] | JSON |
 //!
 //! # Names
@@ -18,6 +19,7 @@
 //!
 //! The chips have no integers: values of integer and boolean uniforms are floats.
 
+mod binary;
 mod c_header;
 mod cg;
 mod check;
@@ -27,6 +29,7 @@ mod names;
 mod rsx;
 mod uniforms;
 
+pub use binary::{read_binary, write_binary};
 pub use c_header::write_c;
 pub use cg::write_cg;
 pub use error::{ContainerError, ReadError};

@@ -1,8 +1,8 @@
 //! Readers accept any bytes without a panic.
 
-use super::programs::{fragment_interface, fragment_program, vertex_interface, vertex_program};
+use super::programs::{all, fragment_interface, fragment_program, vertex_interface, vertex_program};
 use crate::support::Choice;
-use tgsi_driver_nv40::container::{read_fpo, read_vpo, write_fpo, write_vpo};
+use tgsi_driver_nv40::container::{read_binary, read_fpo, read_vpo, write_binary, write_fpo, write_vpo};
 use tgsi_driver_nv40::isa::Chip;
 use tgsi_driver_nv40::listing;
 
@@ -63,4 +63,22 @@ fn random_bytes_are_rejected() {
             let _ = (read_vpo(&bytes), read_fpo(&bytes));
         }
     }
+}
+
+/// The same for arrays of numbers.
+#[test]
+fn damaged_arrays_are_read_or_rejected() {
+    let files: Vec<_> = all().iter().map(|(program, _)| write_binary(program).unwrap()).collect();
+    let mut choice = Choice::new(42);
+    let (mut valid, mut invalid) = (0, 0);
+    for index in 0..20_000 {
+        match read_binary(&damage(&files[index % files.len()], &mut choice)) {
+            Ok(program) => {
+                assert_eq!(read_binary(&write_binary(&program).unwrap()).as_ref(), Ok(&program));
+                valid += 1;
+            }
+            Err(error) => invalid += usize::from(!error.to_string().is_empty()),
+        }
+    }
+    assert!(valid > 4000 && invalid > 4000, "{valid} {invalid}");
 }

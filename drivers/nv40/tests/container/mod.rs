@@ -1,5 +1,6 @@
 //! Files with compiled programs.
 
+mod binary;
 mod c_header;
 mod cg;
 mod errors;
