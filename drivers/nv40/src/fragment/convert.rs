@@ -33,7 +33,6 @@ pub(super) fn opcode(code: Code) -> Option<FragmentOp> {
         Code::Slt => FragmentOp::Slt,
         Code::Sge => FragmentOp::Sge,
         Code::Sgt => FragmentOp::Sgt,
-        Code::Sle => FragmentOp::Sle,
         Code::Seq => FragmentOp::Seq,
         Code::Sne => FragmentOp::Sne,
         Code::Sfl => FragmentOp::Sfl,
