@@ -199,11 +199,21 @@ impl Target for Nv40Target {
         self.options.compiler_options(stage)
     }
 
-    fn fidelity(&self, _: ShaderStage) -> Fidelity {
+    fn fidelity(&self, stage: ShaderStage) -> Fidelity {
+        let is_fragment = stage == ShaderStage::Fragment;
         let mut fidelity = Fidelity::default();
         fidelity.lacks_integers = true;
-        fidelity.approximations = &[AluOp::Fpow];
+        fidelity.approximations = match (is_fragment, self.options.has_lrp) {
+            (false, _) => &[AluOp::Fpow],
+            (true, false) => &[AluOp::Fpow, AluOp::Frsq],
+            (true, true) => &[AluOp::Fpow, AluOp::Frsq, AluOp::FlrpMad],
+        };
+        fidelity.half_colors = is_fragment && !self.options.full;
         fidelity
+    }
+
+    fn has_textures(&self, stage: ShaderStage) -> bool {
+        stage == ShaderStage::Fragment || self.options.chip != Chip::Nv30
     }
 
     fn interface_integers(&self, optimized: &Shader) -> Result<Option<InterfaceIntegers>, Box<dyn TargetError>> {

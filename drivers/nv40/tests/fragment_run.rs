@@ -278,7 +278,11 @@ fn read(input: u8, opcode: FragmentOp) -> Instruction {
 #[test]
 fn derivatives_and_kill() {
     let data = quad();
-    let inputs = QuadInputs { inputs: [0, 1, 2, 3].map(|lane| &data[lane][..]), ..QuadInputs::default() };
+    let inputs = QuadInputs {
+        inputs: [0, 1, 2, 3].map(|lane| &data[lane][..]),
+        rules: Rules::Hardware,
+        ..QuadInputs::default()
+    };
     let ddx = run(&[read(5, FragmentOp::Ddx)], &inputs, Chip::Nv40).unwrap();
     let ddy = run(&[read(4, FragmentOp::Ddy)], &inputs, Chip::Nv30).unwrap();
     for lane in 0..4 {

@@ -24,6 +24,8 @@ pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedO
         (fidelity.lacks_comparisons, KINDS_WITHOUT_COMPARISONS),
         (fidelity.approximations.contains(&AluOp::Fsin), KINDS_WITHOUT_PERIODIC),
         (fidelity.approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
+        (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),
+        (fidelity.approximations.contains(&AluOp::FlrpMad), KINDS_WITHOUT_INTERPOLATION),
     ] {
         kinds.extend(open.iter().filter(|_| is_open));
     }
@@ -75,6 +77,15 @@ const KINDS_WITHOUT_POWERS: &[UndefinedOperation] = &[
     UndefinedOperation::of_error("error of a power", |body, inst| change_power(body, inst, 1.0)),
     UndefinedOperation::of_error("error of a power", |body, inst| change_power(body, inst, -1.0)),
 ];
+
+/// Operations that a target leaves open if its reciprocal square root ignores the sign, or if it divides by a root.
+const KINDS_WITHOUT_ROOTS: &[UndefinedOperation] =
+    &[UndefinedOperation::of("root of zero or a negative number", change_root)];
+
+/// Operations that a target leaves open if it weights both ends of an interpolation.
+const KINDS_WITHOUT_INTERPOLATION: &[UndefinedOperation] =
+    &[UndefinedOperation::of_error("interpolation of ends of different magnitude", change_interpolation)];
+
 /// Operations that all targets leave open.
 const KINDS_EVERYWHERE: &[UndefinedOperation] = &[
     UndefinedOperation::of("clock", |body, inst| change_clock(body, inst, 3)),
@@ -306,6 +317,38 @@ fn change_power(body: &mut Body, inst: Inst, sign: f32) -> bool {
         let error = b.alu_sized(AluOp::Fmul, count, &[magnitude.into(), relative]);
         let factor = b.alu_sized(AluOp::Fadd, count, &[error.into(), one]);
         b.alu_sized(AluOp::Fmul, count, &[result, factor.into()])
+    });
+    true
+}
+
+/// Replaces the reciprocal square root of a negative number by that of the magnitude, and that of 0 by 0.
+fn change_root(body: &mut Body, inst: Inst) -> bool {
+    let is_root = body.alu_op(inst) == Some(AluOp::Frsq);
+    let Some(def) = body.inst_def(inst).filter(|&def| is_root && body.bit_size(def) == 32) else { return false };
+    let operand = AluSrc::of(body, body.source(inst, 0));
+    change_result(body, inst, def, |b, result, count| {
+        let zero = AluSrc::component(b.f32_const(0.0), 0);
+        let magnitude = b.alu_sized(AluOp::Fabs, count, &[operand]);
+        let root = b.alu_sized(AluOp::Frsq, count, &[magnitude.into()]);
+        let is_zero = b.alu_sized(AluOp::Feq, count, &[operand, zero]);
+        let other = b.alu_sized(AluOp::Bcsel, count, &[is_zero.into(), zero, root.into()]);
+        let is_positive = b.alu_sized(AluOp::Flt, count, &[zero, operand]);
+        b.alu_sized(AluOp::Bcsel, count, &[is_positive.into(), result, other.into()])
+    });
+    true
+}
+
+/// Replaces an interpolation by the sum of both ends with their weights.
+fn change_interpolation(body: &mut Body, inst: Inst) -> bool {
+    let is_interpolation = body.alu_op(inst) == Some(AluOp::FlrpMad);
+    let Some(def) = body.inst_def(inst).filter(|_| is_interpolation) else { return false };
+    let [weight, first, second] = [0, 1, 2].map(|number| AluSrc::of(body, body.source(inst, number)));
+    change_result(body, inst, def, |b, _, count| {
+        let one = AluSrc::component(b.f32_const(1.0), 0);
+        let negated = b.alu_sized(AluOp::Fneg, count, &[weight]);
+        let rest = b.alu_sized(AluOp::Fadd, count, &[one, negated.into()]);
+        let product = b.alu_sized(AluOp::Fmul, count, &[rest.into(), second]);
+        b.alu_sized(AluOp::Fmad, count, &[weight, first, product.into()])
     });
     true
 }

@@ -9,7 +9,7 @@ use crate::isa::fragment::{FragmentOp, Instruction, Precision, Read, Register, S
 use crate::isa::{Chip, EncodeError, Mask, Predicate, Swizzle};
 use crate::machine::{ADDRESSES, CONDITIONS, Code, Lookup, MachineInstruction};
 
-/// An instruction of the chip, and the uniform whose value its constant slot receives.
+/// An instruction of the chip, and the uniform that its constant slot receives.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) instruction: Instruction,
@@ -33,7 +33,6 @@ pub(super) fn opcode(code: Code) -> Option<FragmentOp> {
         Code::Slt => FragmentOp::Slt,
         Code::Sge => FragmentOp::Sge,
         Code::Sgt => FragmentOp::Sgt,
-        Code::Sle => FragmentOp::Sle,
         Code::Seq => FragmentOp::Seq,
         Code::Sne => FragmentOp::Sne,
         Code::Sfl => FragmentOp::Sfl,

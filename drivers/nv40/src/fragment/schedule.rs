@@ -1,6 +1,6 @@
 //! The order of instructions within blocks: few passes, lookups early.
 //!
-//! Instructions are chosen one by one among those whose operands are computed: first one that fits into the current
+//! Instructions are chosen one by one among those with computed operands: first one that fits into the current
 //! pass, otherwise the one with the longest way to the end of the block. The number of candidates is bounded, which
 //! keeps the pass near linear.
 

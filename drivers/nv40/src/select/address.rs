@@ -103,8 +103,8 @@ impl Selector<'_> {
         let relative = Relative { register: ADDRESSES + number / 4, component: number % 4 };
         if known.is_none() {
             let to = Destination::new(File::Special, relative.register.into(), 1 << relative.component);
-            // Whole numbers have no fraction, and rounding errors of a few units do not matter to the nearest one.
-            self.emit(Code::Arr, to, [operand]);
+            // Indices are whole numbers, of which the floor is the number.
+            self.emit(Code::Arl, to, [operand]);
             self.addresses.loaded[usize::from(number)] = Some(operand);
         }
         relative

@@ -107,7 +107,10 @@ impl Selector<'_> {
                 self.select_truncation(inst, target);
                 return Ok(());
             }
-            AluOp::Fsign if self.is_fragment() => return Err(self.has_no_form(inst, op)),
+            AluOp::Fsign if self.is_fragment() => {
+                self.select_sign(inst, target);
+                return Ok(());
+            }
             AluOp::Fdiv if self.is_curie_fragment() => {
                 let dividend = self.alu_source(inst, 0, mask);
                 let divisor = self.alu_source(inst, 1, mask);
@@ -131,6 +134,7 @@ impl Selector<'_> {
                 return Ok(());
             }
             AluOp::Fmul if self.is_curie_fragment() && self.is_normalized(inst, target) => return Ok(()),
+            AluOp::Fadd if self.is_curie_fragment() && self.is_dot_sum(inst, target) => return Ok(()),
             AluOp::Fmul | AluOp::Fadd if self.is_fragment() && self.is_scaled(inst, op, target) => return Ok(()),
             _ => {}
         }
@@ -169,10 +173,8 @@ impl Selector<'_> {
     fn select_vector(&mut self, inst: Inst, def: Def) {
         let target = self.alu_target(def);
         let mut lanes = [Source::new(File::Constant, 0); 4];
-        for number in 0..self.body.num_sources(inst).min(4) {
-            let source = self.alu_source(inst, number, 1);
-            lanes[number] = lane(Source { absolute: false, negate: false, ..source }, 0);
-            (lanes[number].absolute, lanes[number].negate) = (source.absolute, source.negate);
+        for (number, part) in lanes.iter_mut().enumerate().take(self.body.num_sources(inst)) {
+            *part = self.alu_source(inst, number, 1);
         }
         let (to, after) = self.apart(target, &lanes);
         let key = |c: u8| Source { swizzle: [0; 4], ..lanes[usize::from(c)] };
@@ -248,6 +250,25 @@ impl Selector<'_> {
         self.deliver(to, after);
     }
 
+    /// 1 for numbers other than 0, negated for negative ones; 0 for NaN.
+    fn select_sign(&mut self, inst: Inst, target: Target) {
+        let mask = target.mask();
+        let source = self.alu_source(inst, 0, mask);
+        let (to, after) = self.apart(target, &[source]);
+        let zero = self.float(0.0);
+        self.emit_to(Code::Sgt, Target { saturate: false, ..to }, [absolute(source), zero]);
+        let magnitude = Source::new(File::Temporary, to.to.index);
+        self.conditions.forget();
+        self.emit(Code::Mov, Destination::new(File::Special, CONDITIONS.into(), mask), [source]);
+        let mut choice = Instruction::new(Code::Mov.into(), Some(to.to), [negated(magnitude)]);
+        choice.guard = Some(guard(CONDITIONS, Condition::LT, [0, 1, 2, 3]));
+        self.push(choice);
+        if target.saturate {
+            self.emit_to(Code::Mov, to, [magnitude]);
+        }
+        self.deliver(to, after);
+    }
+
     /// Selects a product with a power of two, or a sum of equal operands, as a move with a factor.
     fn is_scaled(&mut self, inst: Inst, op: AluOp, target: Target) -> bool {
         let mask = target.mask();
@@ -275,6 +296,29 @@ impl Selector<'_> {
         };
         self.emit_to(Op { code: Code::Mov, scale }, target, [source]);
         true
+    }
+
+    /// Selects the sum of a scalar and a dot product of two components that has no other use.
+    fn is_dot_sum(&mut self, inst: Inst, target: Target) -> bool {
+        let body = self.body;
+        let mask = target.mask();
+        for number in 0..2 {
+            let source = body.source(inst, number);
+            let dot = body.src_def(source);
+            let producer = body.def_inst(dot);
+            let is_dot = body.alu_op(producer).and_then(dot_product).is_some_and(|(code, _)| code == Code::Dp2);
+            if !is_dot || self.assignment.is_some() || body.single_use(dot).is_none() {
+                continue;
+            }
+            let addend = self.alu_source(inst, 1 - number, mask);
+            if addend.swizzle != [addend.swizzle[0]; 4] {
+                continue;
+            }
+            let (a, b) = (self.alu_source(producer, 0, 0b0011), self.alu_source(producer, 1, 0b0011));
+            self.emit_to(Code::Dp2a, target, [a, b, addend]);
+            return true;
+        }
+        false
     }
 
     /// Selects a product with a reciprocal square root that has no other use: a normalisation, or a quotient by the

@@ -40,10 +40,16 @@ impl Place {
     }
 }
 
+/// A register of the interface and its slot. Several registers may have one slot, though not in linked stages.
+type Key = (u32, u8);
+
+/// The places of registers.
+type Places = BTreeMap<Key, Place>;
+
 /// The places of the slots of a shader, and the registers that it accesses.
 pub(super) struct Interface {
-    inputs: BTreeMap<u8, Place>,
-    outputs: BTreeMap<u8, Place>,
+    inputs: Places,
+    outputs: Places,
     /// By register and number in the chip's instructions: the components that are accessed.
     read: BTreeMap<(u32, u8), Varying>,
     written: BTreeMap<(u32, u8), Varying>,
@@ -55,6 +61,12 @@ struct Access {
     register: u32,
     location: u8,
     component: u8,
+}
+
+impl Access {
+    fn key(self) -> Key {
+        (self.register, self.location)
+    }
 }
 
 /// The access of a load of an input or a store of an output without run-time index.
@@ -89,29 +101,44 @@ pub(crate) struct LinkedSlots {
 }
 
 /// Assigns texture coordinates to slots: first those with a coordinate, then the others.
-fn assign_coordinates(slots: &[u8], (first, count): (u8, u8), places: &mut BTreeMap<u8, Place>) -> Option<u8> {
+fn assign_coordinates(keys: &[Key], (first, count): (u8, u8), places: &mut Places) -> Option<Key> {
     let preferred = |slot: u8| match slot {
         4..=11 => Some(slot - VaryingSlot::TEX0),
         _ => slot.checked_sub(VaryingSlot::VAR0),
     };
-    let mut taken = [false; COORDINATES as usize];
+    let textures_first = keys.iter().filter(|key| key.1 < VaryingSlot::PNTC);
+    let others = keys.iter().filter(|key| key.1 > VaryingSlot::PNTC);
+    let last = keys.iter().filter(|key| key.1 == VaryingSlot::PNTC);
+    let ordered = textures_first.chain(others).chain(last).copied();
+    assign(ordered, count, preferred, |key, number| {
+        places.insert(key, Place::whole(first + number));
+    })
+}
+
+/// Gives each register its preferred number below `count`, or if another one has it the first free number. Returns the
+/// first register for which there is none.
+fn assign(
+    keys: impl IntoIterator<Item = Key>,
+    count: u8,
+    preferred: impl Fn(u8) -> Option<u8>,
+    mut place: impl FnMut(Key, u8),
+) -> Option<Key> {
+    let mut taken = vec![false; count.into()];
     let mut rest = Vec::new();
-    let textures_first = slots.iter().filter(|&&slot| slot < VaryingSlot::PNTC);
-    let others = slots.iter().filter(|&&slot| slot > VaryingSlot::PNTC);
-    let last = slots.iter().filter(|&&slot| slot == VaryingSlot::PNTC);
-    for &slot in textures_first.chain(others).chain(last) {
-        match preferred(slot).filter(|&number| number < count && !taken[usize::from(number)]) {
+    for key in keys {
+        let is_free = |&number: &u8| taken.get(usize::from(number)) == Some(&false);
+        match preferred(key.1).filter(is_free) {
             Some(number) => {
                 taken[usize::from(number)] = true;
-                places.insert(slot, Place::whole(first + number));
+                place(key, number);
             }
-            None => rest.push(slot),
+            None => rest.push(key),
         }
     }
-    for slot in rest {
-        let Some(number) = (0..count).find(|&number| !taken[usize::from(number)]) else { return Some(slot) };
+    for key in rest {
+        let Some(number) = (0..count).find(|&number| !taken[usize::from(number)]) else { return Some(key) };
         taken[usize::from(number)] = true;
-        places.insert(slot, Place::whole(first + number));
+        place(key, number);
     }
     None
 }
@@ -172,27 +199,13 @@ fn conventional_attribute(slot: u8) -> Option<u8> {
 }
 
 /// Assigns attributes: conventional ones have fixed numbers; a generic one has its number if that is free.
-fn assign_attributes(slots: &[u8], places: &mut BTreeMap<u8, Place>) -> Option<u8> {
-    let mut taken = [false; 16];
-    let mut rest = Vec::new();
+fn assign_attributes(keys: &[Key], places: &mut Places) -> Option<Key> {
     let number_of = |slot: u8| conventional_attribute(slot).or_else(|| slot.checked_sub(VertAttrib::GENERIC0));
-    let (conventional, generic): (Vec<u8>, Vec<u8>) =
-        slots.iter().partition(|&&slot| conventional_attribute(slot).is_some());
-    for slot in conventional.into_iter().chain(generic) {
-        match number_of(slot).filter(|&number| number < 16 && !taken[usize::from(number)]) {
-            Some(number) => {
-                taken[usize::from(number)] = true;
-                places.insert(slot, Place::whole(number));
-            }
-            None => rest.push(slot),
-        }
-    }
-    for slot in rest {
-        let Some(number) = (0..16u8).find(|&number| !taken[usize::from(number)]) else { return Some(slot) };
-        taken[usize::from(number)] = true;
-        places.insert(slot, Place::whole(number));
-    }
-    None
+    let (conventional, generic): (Vec<Key>, Vec<Key>) =
+        keys.iter().partition(|key| conventional_attribute(key.1).is_some());
+    assign(conventional.into_iter().chain(generic), 16, number_of, |key, number| {
+        places.insert(key, Place::whole(number));
+    })
 }
 
 impl Interface {
@@ -200,7 +213,7 @@ impl Interface {
     ///
     /// `linked` has the slots that linked stages share, which both sides assign alike.
     pub(super) fn of(shader: &Shader, body: &Body, chip: Chip, linked: &LinkedSlots) -> Result<Interface, Nv40Error> {
-        let mut slots: [BTreeMap<u8, Inst>; 2] = Default::default();
+        let mut slots: [BTreeMap<Key, Inst>; 2] = Default::default();
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             let side = match body.intrinsic(inst) {
                 Some(IntrinsicOp::LoadInput | IntrinsicOp::LoadInterpolatedInput) => 0,
@@ -208,7 +221,7 @@ impl Interface {
                 _ => continue,
             };
             if let Some(access) = access(body, inst) {
-                slots[side].entry(access.location).or_insert(inst);
+                slots[side].entry(access.key()).or_insert(inst);
             }
         }
         let is_vertex = shader.stage == ShaderStage::Vertex;
@@ -218,53 +231,58 @@ impl Interface {
             read: BTreeMap::new(),
             written: BTreeMap::new(),
         };
-        let numbers: [Vec<u8>; 2] = [0, 1].map(|side: usize| slots[side].keys().copied().collect());
+        let keys: [Vec<Key>; 2] = [0, 1].map(|side: usize| slots[side].keys().copied().collect());
         let name = |prefix: &str, name: Option<String>, slot: u8| {
             name.map_or_else(|| format!("slot {slot}"), |name| format!("`{prefix}{name}`"))
         };
-        let missing = |side: usize, slot: u8| {
+        let missing = |side: usize, key: Key| {
+            let slot = key.1;
             let what = match (is_vertex, side) {
                 (true, 0) => name(VertAttrib::PREFIX, VertAttrib::name(slot), slot),
                 (false, 1) => name(FragResult::PREFIX, FragResult::name(slot), slot),
                 _ => name(VaryingSlot::PREFIX, VaryingSlot::name(slot), slot),
             };
-            Nv40Error::Interface { inst: slots[side].get(&slot).copied(), chip, what }
+            Nv40Error::Interface { inst: slots[side].get(&key).copied(), chip, what }
         };
         let coordinates = |side: usize| {
+            // A slot of the other stage that this one does not access takes a place, too.
             let shared = [&linked.inputs, &linked.outputs][side];
-            let own = numbers[side].iter().filter(|slot| !shared.contains(slot));
-            shared.iter().chain(own).copied().filter(|&slot| is_coordinate(slot))
+            let key_of = |&slot: &u8| keys[side].iter().find(|key| key.1 == slot).copied().unwrap_or((u32::MAX, slot));
+            let first = shared.iter().map(key_of);
+            let own = keys[side].iter().filter(|key| !shared.contains(&key.1)).copied();
+            first.chain(own).filter(|key| is_coordinate(key.1)).collect::<Vec<Key>>()
         };
         if is_vertex {
-            if let Some(slot) = assign_attributes(&numbers[0], &mut interface.inputs) {
-                return Err(missing(0, slot));
+            if let Some(key) = assign_attributes(&keys[0], &mut interface.inputs) {
+                return Err(missing(0, key));
             }
             let places = &mut interface.outputs;
-            let varyings: Vec<u8> = coordinates(1).filter(|&slot| slot != VaryingSlot::PNTC).collect();
-            if let Some(slot) = assign_coordinates(&varyings, vertex_coordinates(chip), places) {
-                return Err(missing(1, slot));
+            let mut varyings = coordinates(1);
+            varyings.retain(|key| key.1 != VaryingSlot::PNTC);
+            if let Some(key) = assign_coordinates(&varyings, vertex_coordinates(chip), places) {
+                return Err(missing(1, key));
             }
-            for &slot in numbers[1].iter().filter(|slot| !is_coordinate(**slot)) {
-                places.insert(slot, vertex_output(slot, chip).ok_or_else(|| missing(1, slot))?);
+            for &key in keys[1].iter().filter(|key| !is_coordinate(key.1)) {
+                places.insert(key, vertex_output(key.1, chip).ok_or_else(|| missing(1, key))?);
             }
         } else {
-            let varyings: Vec<u8> = coordinates(0).collect();
+            let varyings = coordinates(0);
             let places = &mut interface.inputs;
-            if let Some(slot) = assign_coordinates(&varyings, fragment_coordinates(chip), places) {
-                return Err(missing(0, slot));
+            if let Some(key) = assign_coordinates(&varyings, fragment_coordinates(chip), places) {
+                return Err(missing(0, key));
             }
-            for &slot in numbers[0].iter().filter(|slot| !is_coordinate(**slot)) {
-                places.insert(slot, fragment_input(slot, chip).ok_or_else(|| missing(0, slot))?);
+            for &key in keys[0].iter().filter(|key| !is_coordinate(key.1)) {
+                places.insert(key, fragment_input(key.1, chip).ok_or_else(|| missing(0, key))?);
             }
             let colours = if chip == Chip::Nv30 { 1 } else { 4 };
-            for &slot in &numbers[1] {
-                let number = match slot {
+            for &key in &keys[1] {
+                let number = match key.1 {
                     FragResult::COLOR => Some(0),
                     FragResult::DEPTH => Some(DEPTH as u8),
-                    _ => slot.checked_sub(FragResult::DATA0).filter(|&number| number < colours),
+                    slot => slot.checked_sub(FragResult::DATA0).filter(|&number| number < colours),
                 };
-                let place = Place::whole(number.ok_or_else(|| missing(1, slot))?);
-                interface.outputs.insert(slot, place);
+                let place = Place::whole(number.ok_or_else(|| missing(1, key))?);
+                interface.outputs.insert(key, place);
             }
         }
         Ok(interface)
@@ -304,7 +322,7 @@ impl Selector<'_> {
             return Some(Source::new(File::Uniform, register.into()));
         }
         let access = access(body, inst)?;
-        let place = *self.interface.inputs.get(&access.location)?;
+        let place = *self.interface.inputs.get(&access.key())?;
         let mask = (body.full_mask(def) as u8) << access.component & 15;
         note(&mut self.interface.read, access, place, mask);
         let shift = access.component;
@@ -338,7 +356,7 @@ impl Selector<'_> {
         }
         if self.body.intrinsic(inst) == Some(IntrinsicOp::LoadInterpolatedInput)
             && let Some(access) = access(self.body, inst)
-            && let Some(&place) = self.interface.inputs.get(&access.location)
+            && let Some(&place) = self.interface.inputs.get(&access.key())
         {
             let target = self.target(def);
             note(&mut self.interface.read, access, place, target.mask() << access.component & 15);
@@ -372,7 +390,7 @@ impl Selector<'_> {
     pub(super) fn store_output(&mut self, inst: Inst) -> Result<(), Nv40Error> {
         let body = self.body;
         let Some(access) = access(body, inst) else { return Err(self.lacks(inst, "index of outputs")) };
-        let Some(&place) = self.interface.outputs.get(&access.location) else { return Ok(()) };
+        let Some(&place) = self.interface.outputs.get(&access.key()) else { return Ok(()) };
         let value = body.src(inst, 0);
         if matches!(body.inst(body.def_inst(value)), InstData::Undef) {
             return Ok(());
@@ -463,7 +481,7 @@ impl Selector<'_> {
         let Some(def) = self.body.inst_def(inst) else { return Ok(()) };
         let (first, count) = fragment_coordinates(self.options.chip);
         let is_taken = |number: u8| {
-            let of_slots = self.interface.inputs.iter().any(|(slot, p)| is_coordinate(*slot) && p.number == number);
+            let of_slots = self.interface.inputs.iter().any(|(key, p)| is_coordinate(key.1) && p.number == number);
             of_slots && !self.interface.read.contains_key(&(SYSTEM_VALUE, number))
         };
         let Some(number) = (first..first + count).find(|&number| !is_taken(number)) else {

@@ -173,7 +173,7 @@ impl<'a> Selector<'a> {
 
     fn select_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), Nv40Error> {
         use IntrinsicOp::{
-            Ddx, DdxCoarse, DdxFine, Ddy, DdyCoarse, DdyFine, DeclReg, Demote, DemoteIf, LoadFragCoord, LoadFrontFace,
+            Ddx, DdxCoarse, Ddy, DdyCoarse, DeclReg, Demote, DemoteIf, LoadFragCoord, LoadFrontFace,
             LoadFrontFaceFsign, LoadInput, LoadInterpolatedInput, LoadPointCoord, LoadReg, LoadUniform, StoreOutput,
             StoreReg, Terminate, TerminateIf,
         };
@@ -195,8 +195,8 @@ impl<'a> Selector<'a> {
                 self.push_flow(Code::Kil, Some(guard));
                 Ok(())
             }
-            Ddx | DdxFine | DdxCoarse => self.select_derivative(inst, Code::Ddx),
-            Ddy | DdyFine | DdyCoarse => self.select_derivative(inst, Code::Ddy),
+            Ddx | DdxCoarse => self.select_derivative(inst, Code::Ddx),
+            Ddy | DdyCoarse => self.select_derivative(inst, Code::Ddy),
             op if op.name().starts_with("load_barycentric") => Ok(()),
             op => Err(self.lacks(inst, &format!("form of `{}`", op.name()))),
         }

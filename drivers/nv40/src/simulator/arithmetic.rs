@@ -129,19 +129,19 @@ impl Arithmetic {
         self.flush(1.0 / self.flush(value))
     }
 
-    /// The reciprocal square root; NaN for negative numbers.
+    /// The reciprocal square root, with a rounded root; NaN for negative numbers.
     pub(super) fn reciprocal_root(self, value: f32) -> f32 {
         let value = self.flush(value);
-        if value == 0.0 { f32::INFINITY.copysign(value) } else { (1.0 / f64::from(value).sqrt()) as f32 }
+        if value == 0.0 { f32::INFINITY.copysign(value) } else { 1.0 / value.sqrt() }
     }
 
     pub(super) fn exponential(self, value: f32) -> f32 {
-        self.flush(f64::from(self.flush(value)).exp2() as f32)
+        self.flush(self.flush(value).exp2())
     }
 
     /// The binary logarithm; NaN for negative numbers.
     pub(super) fn logarithm(self, value: f32) -> f32 {
-        f64::from(self.flush(value)).log2() as f32
+        self.flush(value).log2()
     }
 
     pub(super) fn sine(self, value: f32) -> f32 {

@@ -25,10 +25,10 @@ use thiserror::Error;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Rules {
     /// IEEE 754: rounded to nearest, with denormals; comparisons with NaN are false, a minimum of a number and NaN is
-    /// the number.
+    /// the number. Derivatives are those of the lower row and the left column of the quad, as in the interpreters.
     #[default]
     Ieee,
-    /// Those of the chips, if known. Denormals are flushed. In vertex programs, products are truncated, a product of
+    /// Those of the chips, if known. Denormals are flushed. Each lane has the derivatives of its row and column. In vertex programs, products are truncated, a product of
     /// zero and a number is +0, a dot product is rounded once, and minima and comparisons of NaN are NaN.
     Hardware,
 }

@@ -47,7 +47,6 @@ fn opcode(code: Code) -> Option<Opcode> {
         Code::Slt => Vec(VecOp::Slt, TWO),
         Code::Sge => Vec(VecOp::Sge, TWO),
         Code::Sgt => Vec(VecOp::Sgt, TWO),
-        Code::Sle => Vec(VecOp::Sle, TWO),
         Code::Seq => Vec(VecOp::Seq, TWO),
         Code::Sne => Vec(VecOp::Sne, TWO),
         Code::Sfl => Vec(VecOp::Sfl, NONE),

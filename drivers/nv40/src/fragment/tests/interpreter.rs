@@ -199,7 +199,7 @@ impl Run<'_> {
             self.lanes[lane].killed |= passing != 0;
             return;
         }
-        let difference = |axis: usize, map: &dyn Fn([f32; 4]) -> [f32; 4]| {
+        let difference = |lane: usize, axis: usize, map: &dyn Fn([f32; 4]) -> [f32; 4]| {
             let (low, high) = (map(operands[lane & !axis][0]), map(operands[lane | axis][0]));
             [0, 1, 2, 3].map(|c| high[c] - low[c])
         };
@@ -214,13 +214,13 @@ impl Run<'_> {
                     Lookup::Txd => (s1, s2, 0.0),
                     _ => {
                         let bias = if what.lookup == Lookup::Txb { s1[0] } else { 0.0 };
-                        (difference(1, &project), difference(2, &project), bias)
+                        (difference(lane, 1, &project), difference(lane, 2, &project), bias)
                     }
                 };
                 sample(what, project(s0), ddx, ddy, level)
             }
-            Code::Ddx => difference(1, &|v| v),
-            Code::Ddy => difference(2, &|v| v),
+            Code::Ddx => difference(lane | 2, 1, &|v| v),
+            Code::Ddy => difference(lane & !1, 2, &|v| v),
             code => evaluate_fragment(opcode(code).unwrap_or(FragmentOp::Nop), operands[lane]).expect("an operation"),
         };
         let scale = instruction.op.scale.factor();

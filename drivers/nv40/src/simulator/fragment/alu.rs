@@ -65,14 +65,14 @@ pub(super) fn evaluate(math: Arithmetic, op: FragmentOp, [a, b, c]: [[f32; 4]; 3
         }
         FragmentOp::Nrm => {
             let square = math.dot(xyz(a), xyz(a));
-            let length = f64::from(square).sqrt();
-            let [x, y, z] = xyz(a).map(|a| if square == 0.0 { 0.0 } else { (f64::from(a) / length) as f32 });
+            let factor = math.reciprocal_root(square);
+            let [x, y, z] = xyz(a).map(|a| if square == 0.0 { 0.0 } else { a * factor });
             [x, y, z, UNDEFINED]
         }
         FragmentOp::Div => a.map(|a| math.flush(math.flush(a) / math.flush(b[0]))),
         FragmentOp::Divsq => {
-            let root = f64::from(math.flush(b[0]).abs()).sqrt();
-            a.map(|a| if math.flush(a) == 0.0 { 0.0 } else { math.flush((f64::from(a) / root) as f32) })
+            let factor = math.reciprocal_root(b[0].abs());
+            a.map(|a| if math.flush(a) == 0.0 { 0.0 } else { math.flush(a * factor) })
         }
         FragmentOp::Pk4b => pack(a, 8, |value| (127.0 * value.clamp(-128.0 / 127.0, 1.0) + 128.0).round()),
         FragmentOp::Pk4ub => pack(a, 8, |value| (255.0 * saturate(value)).round()),

@@ -197,8 +197,8 @@ impl Quad<'_> {
     /// Computes the result of a lane, or returns `None` for opcodes without one.
     fn result(&self, lane: usize, instruction: &Instruction, operands: &Operands) -> Option<[f32; 4]> {
         let values = match instruction.op {
-            FragmentOp::Ddx => derivative(operands, lane, 1),
-            FragmentOp::Ddy => derivative(operands, lane, 2),
+            FragmentOp::Ddx => derivative(operands, self.row(lane), 1),
+            FragmentOp::Ddy => derivative(operands, self.column(lane), 2),
             op if op.row().class == Class::Texture => self.fetch(lane, instruction, operands),
             op => alu::evaluate(self.arithmetic, op, operands[lane])?,
         };
@@ -208,6 +208,16 @@ impl Quad<'_> {
         let undefined = matches!(instruction.op, FragmentOp::Ddx | FragmentOp::Ddy);
         let [x, y, z, w] = values.map(|value| alu::finish(instruction, value));
         Some(if undefined { [x, y, UNDEFINED, UNDEFINED] } else { [x, y, z, w] })
+    }
+
+    /// A lane in the row of which derivatives along x are taken.
+    fn row(&self, lane: usize) -> usize {
+        if self.inputs.rules == Rules::Ieee { lane | 2 } else { lane }
+    }
+
+    /// A lane in the column of which derivatives along y are taken.
+    fn column(&self, lane: usize) -> usize {
+        if self.inputs.rules == Rules::Ieee { lane & !1 } else { lane }
     }
 
     fn fetch(&self, lane: usize, instruction: &Instruction, operands: &Operands) -> [f32; 4] {

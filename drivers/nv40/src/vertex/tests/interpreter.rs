@@ -161,7 +161,6 @@ impl Run<'_> {
             Code::Slt => test(&|a, b| a < b),
             Code::Sge => test(&|a, b| a >= b),
             Code::Sgt => test(&|a, b| a > b),
-            Code::Sle => test(&|a, b| a <= b),
             Code::Seq => test(&|a, b| a == b),
             Code::Sne => test(&|a, b| a != b),
             Code::Sfl => [0.0; 4],
