@@ -89,11 +89,11 @@ fn opcodes() {
         (FragmentOp::Frc, [0.5, 0.0, 0.0, 0.0]),
         (FragmentOp::Flr, [1.0, -2.0, 0.0, 4.0]),
         (FragmentOp::Rcp, [(1.0f32 / 1.5); 4]),
-        (FragmentOp::Rsq, [(1.0 / 1.5f64.sqrt()) as f32; 4]),
-        (FragmentOp::Ex2, [1.5f64.exp2() as f32; 4]),
-        (FragmentOp::Lg2, [1.5f64.log2() as f32; 4]),
-        (FragmentOp::Cos, [1.5f64.cos() as f32; 4]),
-        (FragmentOp::Sin, [1.5f64.sin() as f32; 4]),
+        (FragmentOp::Rsq, [1.0 / 1.5f32.sqrt(); 4]),
+        (FragmentOp::Ex2, [1.5f32.exp2(); 4]),
+        (FragmentOp::Lg2, [1.5f32.log2(); 4]),
+        (FragmentOp::Cos, [1.5f32.cos(); 4]),
+        (FragmentOp::Sin, [1.5f32.sin(); 4]),
         (FragmentOp::Pow, [2.25; 4]),
         (FragmentOp::Lit, [1.0, 1.5, 0.0, 1.0]),
         (FragmentOp::Lif, [1.0, -2.0, 0.0, 1.0]),
@@ -102,7 +102,7 @@ fn opcodes() {
         (FragmentOp::Rfl, [1.36, -2.48, -1.0, NAN]),
         (FragmentOp::Nrm, [0.6, -0.8, 0.0, NAN]),
         (FragmentOp::Div, [0.75, -1.0, 0.0, 2.0]),
-        (FragmentOp::Divsq, [(1.5 / 2f64.sqrt()) as f32, (-2.0 / 2f64.sqrt()) as f32, 0.0, (4.0 / 2f64.sqrt()) as f32]),
+        (FragmentOp::Divsq, [1.5, -2.0, 0.0, 4.0].map(|value| value * (1.0 / 2f32.sqrt()))),
     ];
     for (opcode, expected) in table {
         for rules in [Rules::Ieee, Rules::Hardware] {

@@ -15,8 +15,8 @@
 //!                         ENDREP
 //! ```
 //!
-//! The flag is a component of a condition register that the program does not use. A loop thus runs 65025 times at most;
-//! if loops are nested deeper than the chip nests two repetitions each, or no flag is free, 255 times.
+//! The flag is a component of a condition register that the program does not use. A loop thus runs 65025 times at most,
+//! and loops are nested two deep at most.
 
 use super::convert::Placed;
 use crate::error::Nv40Error;
@@ -101,13 +101,15 @@ fn repeat(items: Vec<Item>, chip: Chip, flags: &[Flag]) -> Result<Vec<Item>, Nv4
         }
         deepest = deepest.max(depth);
     }
-    let limit = chip.limits().fragment.loops;
-    if deepest > limit.into() {
-        return Err(Nv40Error::TooMany { what: "nested loops", found: deepest as u32, limit: limit.into(), chip });
-    }
-    let is_doubled = deepest * 2 <= usize::from(limit) && flags.len() >= deepest;
-    if deepest == 0 || !is_doubled {
+    if deepest == 0 {
         return Ok(items);
+    }
+    let limit = usize::from(chip.limits().fragment.loops) / 2;
+    if deepest > limit {
+        return Err(Nv40Error::TooMany { what: "nested loops", found: deepest as u32, limit: limit as u32, chip });
+    }
+    if deepest > flags.len() {
+        return Err(Nv40Error::Lacks { inst: None, chip, what: "free component of a condition register".to_owned() });
     }
     let mut repeated = Vec::with_capacity(items.len() + 8);
     let mut open: Vec<Flag> = Vec::new();

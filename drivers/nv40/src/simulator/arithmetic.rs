@@ -145,11 +145,11 @@ impl Arithmetic {
     }
 
     pub(super) fn sine(self, value: f32) -> f32 {
-        self.flush(f64::from(self.flush(value)).sin() as f32)
+        self.flush(self.flush(value).sin())
     }
 
     pub(super) fn cosine(self, value: f32) -> f32 {
-        self.flush(f64::from(self.flush(value)).cos() as f32)
+        self.flush(self.flush(value).cos())
     }
 
     /// Drops mantissa bits of a result that vertex programs have to 11 bits.

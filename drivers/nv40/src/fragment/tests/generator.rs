@@ -40,8 +40,6 @@ struct Generator {
     budget: u32,
     chip: Chip,
     loops: u32,
-    /// Loops that may nest: two, if one of them has more iterations than the chip's repetitions.
-    most_loops: u32,
 }
 
 /// The unit of a texture as a sample.
@@ -62,18 +60,8 @@ pub fn selected(seed: u64, chip: Chip) -> Selected {
         outputs.push(DEPTH);
     }
     let budget = random.bits() as u32 % 40 + 3;
-    let mut generator = Generator {
-        random,
-        program,
-        temps: Vec::new(),
-        written: Written::default(),
-        outputs,
-        budget,
-        chip,
-        loops: 0,
-        most_loops: 3,
-    };
-    generator.most_loops -= u32::from(generator.one_in(2));
+    let mut generator =
+        Generator { random, program, temps: Vec::new(), written: Written::default(), outputs, budget, chip, loops: 0 };
     for _ in 0..generator.below(6) + 2 {
         let temp = generator.program.new_temp();
         generator.temps.push(temp);
@@ -265,7 +253,7 @@ impl Generator {
         let registers = self.chip.limits().fragment.conditions;
         let register = if self.one_in(4) { self.below(registers.into()) as u8 } else { 0 };
         if self.written.conditions[usize::from(register)] == 0 || !self.one_in(3) {
-            let mask = self.mask() & self.free(register);
+            let mask = self.mask() & Self::free(register);
             let special = Destination::new(File::Special, register.into(), mask);
             if mask == 0 {
                 return self.condition();
@@ -290,8 +278,8 @@ impl Generator {
     }
 
     /// The components of a condition register that the program may use: long loops take some.
-    fn free(&self, register: u8) -> u8 {
-        if self.most_loops == 2 && register == 1 { 3 } else { 15 }
+    fn free(register: u8) -> u8 {
+        if register == 1 { 3 } else { 15 }
     }
 
     fn lookup(&mut self, depth: u32) {
@@ -325,7 +313,7 @@ impl Generator {
             self.budget -= 1;
             match self.below(20) {
                 0 if has_flow => self.branch(depth),
-                1 if has_flow && self.loops < self.most_loops => self.repeat(depth),
+                1 if has_flow && self.loops < 2 => self.repeat(depth),
                 2 => {
                     let guard = self.condition();
                     let mut kill = MachineInstruction::new(Code::Kil.into(), None, []);
@@ -431,7 +419,7 @@ impl Generator {
             let row = self.program.constants.intern([value.to_bits(); 4]);
             Source::new(File::Constant, row)
         });
-        let count = if depth == 0 && self.most_loops == 2 && self.one_in(4) { 300 } else { self.below(5) + 1 };
+        let count = if depth == 0 && self.one_in(8) { 300 } else { self.below(5) + 1 };
         let count = Source::new(File::Constant, self.program.constants.intern([(count as f32).to_bits(); 4]));
         self.push(Code::Mov, Some(to), &[zero]);
         let before = self.written.clone();
@@ -443,7 +431,7 @@ impl Generator {
         }
         self.push(Code::Add, Some(to), &[read, one]);
         let register = self.below(2) as i32;
-        let component = if self.free(register as u8) == 15 { self.below(4) } else { self.below(2) } as u8;
+        let component = if Self::free(register as u8) == 15 { self.below(4) } else { self.below(2) } as u8;
         let flag = Destination::new(File::Special, register, 1 << component);
         self.push(Code::Sge, Some(flag), &[read, count]);
         let guard = Guard { register: register as u8, condition: 5, swizzle: [component; 4] };

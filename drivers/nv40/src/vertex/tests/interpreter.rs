@@ -146,7 +146,6 @@ impl Run<'_> {
         let [a, b, c] = s;
         let each = |function: &dyn Fn(usize) -> f32| [0, 1, 2, 3].map(function);
         let test = |function: &dyn Fn(f32, f32) -> bool| each(&|i| f32::from(u8::from(function(a[i], b[i]))));
-        let x = f64::from(a[0]);
         let mut result = match instruction.op.code {
             Code::Mov => a,
             Code::Mul => each(&|i| a[i] * b[i]),
@@ -178,11 +177,11 @@ impl Run<'_> {
             }),
             Code::Rcp => [1.0 / a[0]; 4],
             Code::Rsq if a[0] == 0.0 => [f32::INFINITY.copysign(a[0]); 4],
-            Code::Rsq => [(1.0 / x.sqrt()) as f32; 4],
-            Code::Ex2 => [x.exp2() as f32; 4],
-            Code::Lg2 => [x.log2() as f32; 4],
-            Code::Sin => [x.sin() as f32; 4],
-            Code::Cos => [x.cos() as f32; 4],
+            Code::Rsq => [1.0 / a[0].sqrt(); 4],
+            Code::Ex2 => [a[0].exp2(); 4],
+            Code::Lg2 => [a[0].log2(); 4],
+            Code::Sin => [a[0].sin(); 4],
+            Code::Cos => [a[0].cos(); 4],
             Code::Lit => {
                 let power = f64::from(a[1].max(0.0)).powf(f64::from(a[3].clamp(-128.0, 128.0))) as f32;
                 [1.0, if a[0] > 0.0 { a[0] } else { 0.0 }, if a[0] > 0.0 { power } else { 0.0 }, 1.0]
