@@ -78,7 +78,7 @@ pub(super) enum After {
 }
 
 impl Pass {
-    /// Adds an instruction, if there is room. Returns its place.
+    /// Adds an instruction if the pass can hold it. Returns its place.
     pub(super) fn add(&mut self, work: Work, after: After) -> Option<After> {
         const TOP: usize = 0;
         const BOTTOM: usize = 1;

@@ -154,7 +154,7 @@ fn optimize(program: &mut Program) {
     }
 }
 
-/// Rejects programs that are much too long, which bounds the time of what follows.
+/// Rejects programs that are much too long, which bounds the time of the passes.
 fn check_size(program: &Program) -> Result<(), Nv40Error> {
     let chip = program.machine.chip;
     let limit = chip.limits().fragment.slots;
@@ -191,7 +191,7 @@ struct Finished {
 
 /// Chooses between the source order and another one, which may not take more registers.
 fn better(best: Result<Finished, Nv40Error>, other: Result<Finished, Nv40Error>) -> Result<Finished, Nv40Error> {
-    /// Programs with so many registers run at full speed.
+    /// Programs with at most this number of registers run at full speed.
     const FEW: u32 = 4;
     match (best, other) {
         (Ok(best), Ok(other)) => {

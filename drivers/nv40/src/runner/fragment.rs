@@ -28,7 +28,7 @@ impl FragmentRunner {
     /// Checks a program.
     ///
     /// # Errors
-    /// [`RunError::Code`]: words are not an instruction, or a constant slot is none of the program.
+    /// [`RunError::Code`]: words are not an instruction, or a constant slot is outside of the program.
     pub fn new(program: FragmentProgram) -> Result<FragmentRunner, RunError> {
         let words = &program.program.words;
         if program.program.patches.iter().any(|patch| (patch.slot as usize + 1).saturating_mul(4) > words.len()) {

@@ -1,7 +1,7 @@
 //! Condition registers.
 //!
 //! A comparison that selects, kills or branches writes a condition register and no other. Components of a value are
-//! tested in the same components of the condition register. What a register holds is known until the end of the block,
+//! tested in the same components of the condition register. The content of a register is known until the end of the block,
 //! or until it or the value changes.
 
 use tgsi_ir::alu::AluOp;

@@ -95,7 +95,7 @@ fn check(seed: u64, chip: Chip, options: &FragmentOptions) -> Option<FragmentPro
     Some(program)
 }
 
-/// Every program computes what its instructions before the passes compute, on all chips.
+/// Every program computes the same as its instructions before the passes, on all chips.
 #[test]
 fn random_programs() {
     let count = std::env::var("TGSIC_NV40_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(1500);
