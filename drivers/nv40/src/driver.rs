@@ -274,6 +274,15 @@ fn size_of(program: &Program) -> CodeSize {
     }
 }
 
+/// Returns the target for runs: with the program as JSON, and colours that are not rounded to 16 bits unless the options
+/// ask for values that are.
+pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
+    let target: &Nv40Target = (target as &dyn Any).downcast_ref()?;
+    let options =
+        Nv40Options { form: Form::Words, full: target.options.full || !target.options.half, ..target.options };
+    Some(Box::new(Nv40Target { options, ..target.clone() }))
+}
+
 /// Runs programs by the simulators of this package.
 ///
 /// # Errors

@@ -37,5 +37,5 @@ mod select;
 pub mod simulator;
 mod vertex;
 
-pub use driver::{DRIVER, runner};
+pub use driver::{DRIVER, run_target, runner};
 pub use error::Nv40Error;

@@ -1,6 +1,7 @@
 //! Tests of the whole crate.
 
 mod container;
+mod errors;
 mod fragment_encoding;
 mod fragment_flow;
 mod fragment_run;

@@ -152,6 +152,21 @@ fn two_results_of_one_name_are_refused() {
 }
 
 #[test]
+fn stages_of_one_name_keep_their_extensions() {
+    let vertex = "void main() { gl_Position = gl_Vertex; }";
+    let fragment = "void main() { gl_FragColor = vec4(1.0); }";
+    let folder = Folder::with(&[("a.vert", vertex), ("a.frag", fragment), ("b.frag", fragment)]);
+    for command in ["translate", "link"] {
+        let files: &[&str] = if command == "link" { &["a.vert", "a.frag"] } else { &["a.vert", "a.frag", "b.frag"] };
+        folder.run(&[&[command, "--out-dir", command], files].concat()).success();
+        for (file, first) in [("a.vert.tgsi", "VERT"), ("a.frag.tgsi", "FRAG")] {
+            assert!(folder.read(&format!("{command}/{file}")).starts_with(first));
+        }
+    }
+    assert!(folder.read("translate/b.tgsi").starts_with("FRAG"));
+}
+
+#[test]
 fn many_shaders_come_in_order() {
     let names: Vec<String> = (0..64).map(|i| format!("{i}.tgsi")).collect();
     let folder = Folder::new();

@@ -51,7 +51,11 @@ static DRIVERS: &[DriverRow] = &[
         ..DriverRow::new(&tgsi_driver_cpu::DRIVER)
     },
     #[cfg(feature = "nv40")]
-    DriverRow { runner: Some(tgsi_driver_nv40::runner), ..DriverRow::new(&tgsi_driver_nv40::DRIVER) },
+    DriverRow {
+        runner: Some(tgsi_driver_nv40::runner),
+        run_target: Some(tgsi_driver_nv40::run_target),
+        ..DriverRow::new(&tgsi_driver_nv40::DRIVER)
+    },
     #[cfg(feature = "spirv")]
     DriverRow {
         #[cfg(feature = "vulkan")]

@@ -45,8 +45,10 @@ impl Selector<'_> {
         let mut offset = base;
         let mut def = index;
         let mut component = 0u8;
-        // Constants that are added become part of the base.
-        for _ in 0..16 {
+        // Constants that are added become part of the base. Registers that are assigned in the IR hold operands only
+        // until their uses there.
+        let steps = if self.assignment.is_none() { 16 } else { 0 };
+        for _ in 0..steps {
             let inst = body.def_inst(def);
             match body.alu_op(inst) {
                 Some(AluOp::F2i32 | AluOp::Mov) => {
@@ -54,7 +56,7 @@ impl Selector<'_> {
                     component = body.swizzle(source).get(usize::from(component));
                     def = body.src_def(source);
                 }
-                Some(AluOp::Fadd) if self.assignment.is_none() => {
+                Some(AluOp::Fadd) => {
                     let constant = |number: usize| {
                         let source = body.source(inst, number);
                         let selected = body.swizzle(source).get(usize::from(component));

@@ -1,11 +1,11 @@
 //! Condition registers.
 //!
 //! A comparison that selects, kills or branches writes a condition register and no other. Components of a value are
-//! tested in the same components of the condition register. What a register holds is known until the end of the block,
+//! tested in the same components of the condition register. The content of a register is known until the end of the block,
 //! or until it or the value changes.
 
-use tgsi_ir::Inst;
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::{Inst, Use};
 use tgsi_registers::chase;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source};
 
@@ -62,9 +62,44 @@ impl Selector<'_> {
     }
 
     /// The guard that passes if a scalar boolean holds, which is 1.0 or 0.0.
-    pub(super) fn test_nonzero(&mut self, condition: Source) -> Guard {
-        let register = self.compare(Code::Mov, 1, [lane(condition, 0)]);
+    pub(super) fn test_boolean(&mut self, boolean: Use) -> Guard {
+        let body = self.body;
+        let producer = body.def_inst(body.src_def(boolean));
+        if let Some((value, condition)) = self.comparison_with_zero(producer, 1) {
+            let register = self.compare(Code::Mov, 1, [value]);
+            return guard(register, condition, [0; 4]);
+        }
+        let value = self.source_of(boolean);
+        let register = self.compare(Code::Mov, 1, [lane(value, 0)]);
         guard(register, Condition::NE, [0; 4])
+    }
+
+    /// The value that a comparison compares with zero in these components, and the class of values for which it holds:
+    /// a condition register needs no constant for the comparison.
+    fn comparison_with_zero(&mut self, comparison: Inst, components: u8) -> Option<(Source, Condition)> {
+        let [if_second, if_first] = match self.body.alu_op(comparison)? {
+            AluOp::Slt => [Condition::LT, Condition::GT],
+            AluOp::Sge => [Condition::GE, Condition::LE],
+            AluOp::Seq => [Condition::EQ; 2],
+            AluOp::Sne => [Condition::NE; 2],
+            _ => return None,
+        };
+        if !self.keeps_operands(comparison) {
+            return None;
+        }
+        let [a, b] = [0, 1].map(|number| self.alu_source(comparison, number, components));
+        let is_zero = |source: &Source| {
+            source.file == File::Constant && {
+                let row = self.program.constants.row(source.index);
+                let mut words = (0..4).filter(|c| components >> c & 1 != 0).map(|c: usize| source.swizzle[c]);
+                words.all(|c| row[usize::from(c & 3)] << 1 == 0)
+            }
+        };
+        match (is_zero(&a), is_zero(&b)) {
+            (_, true) => Some((a, if_second)),
+            (true, false) => Some((b, if_first)),
+            (false, false) => None,
+        }
     }
 
     /// The guard that passes in the channels of a mask in which an operand of a selection holds.
@@ -88,6 +123,10 @@ impl Selector<'_> {
             let channels = selection.of_channels(mask.into());
             let tested = channels.iter().enumerate().filter(|(c, _)| mask >> c & 1 != 0);
             let components = tested.fold(0u8, |all, (_, &c)| all | 1 << c);
+            if let Some((value, condition)) = self.comparison_with_zero(producer, components) {
+                let register = self.compare(Code::Mov, components, [value]);
+                return guard(register, condition, channels);
+            }
             let a = self.alu_source(producer, 0, components);
             let b = self.alu_source(producer, 1, components);
             let register = self.compare(code, components, [a, b]);

@@ -344,7 +344,7 @@ impl Selector<'_> {
         swizzled(temp, source.swizzle)
     }
 
-    /// A load that is no operand: with a run-time index.
+    /// A load that is not an operand: with a run-time index.
     pub(super) fn load_input(&mut self, inst: Inst) -> Result<(), Nv40Error> {
         let Some(def) = self.body.inst_def(inst) else { return Ok(()) };
         if is_operand(self.body, def) {

@@ -119,8 +119,7 @@ impl<'a> Selector<'a> {
             match event {
                 CfEvent::Block(block) => self.select_block(block)?,
                 CfEvent::If(id) => {
-                    let condition = self.source_of(body.if_condition(id));
-                    let guard = self.test_nonzero(condition);
+                    let guard = self.test_boolean(body.if_condition(id));
                     self.push_flow(Code::If, Some(guard));
                 }
                 CfEvent::Else(id) if body.is_else_empty(id) => {}
@@ -190,8 +189,7 @@ impl<'a> Selector<'a> {
                 Ok(())
             }
             TerminateIf | DemoteIf => {
-                let condition = self.source_of(self.body.source(inst, 0));
-                let guard = self.test_nonzero(condition);
+                let guard = self.test_boolean(self.body.source(inst, 0));
                 self.push_flow(Code::Kil, Some(guard));
                 Ok(())
             }

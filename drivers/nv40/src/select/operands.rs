@@ -128,7 +128,7 @@ impl Selector<'_> {
         Target { to: Destination::new(File::Temporary, to.index, mask), saturate: false }
     }
 
-    /// A target that is none of the operands: results in several instructions must not overwrite them. The second value
+    /// A target apart from the operands: results in several instructions must not overwrite them. The second value
     /// is to be given to [`deliver`](Self::deliver).
     pub(super) fn apart(&mut self, target: Target, sources: &[Source]) -> (Target, Option<Target>) {
         let is_read = |source: &Source| source.file == File::Temporary && source.index == target.to.index;

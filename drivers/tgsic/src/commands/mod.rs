@@ -21,8 +21,9 @@ mod translate;
 mod value_line;
 mod verify;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use tgsi_compiler::AuxiliaryFile;
@@ -164,22 +165,32 @@ pub fn transform(
     Ok(status)
 }
 
-/// Maps each input to its output file below `folder`. Two inputs with the same output file are an error, because the
-/// second would overwrite the first.
+/// Maps each input to its output file below `folder`. Shaders of a pipeline that have one name, such as `a.vert` and
+/// `a.frag`, keep their extensions. Other inputs with the same output file are an error, because the second would
+/// overwrite the first.
 fn targets<'a>(
     inputs: &'a [InputPath],
     folder: &Path,
     extension: &str,
 ) -> Result<HashMap<&'a InputPath, PathBuf>, Failure> {
+    let target_of = |input: &InputPath, keeps_stage: bool| {
+        let named = input.file.extension().and_then(OsStr::to_str).filter(|_| keeps_stage);
+        let stage = input.stage.map(stage_extension).or(named.filter(|name| STAGE_EXTENSIONS.contains(name)));
+        let extension = stage.map_or_else(|| extension.to_owned(), |stage| format!("{stage}.{extension}"));
+        output::path_below(folder, &input.file, &extension)
+    };
+    let distinct: HashSet<&InputPath> = inputs.iter().collect();
+    let mut inputs_of: HashMap<PathBuf, u32> = HashMap::with_capacity(distinct.len());
+    for input in &distinct {
+        *inputs_of.entry(target_of(input, false)).or_default() += 1;
+    }
     let mut targets: HashMap<&InputPath, PathBuf> = HashMap::with_capacity(inputs.len());
     let mut taken: HashMap<PathBuf, &InputPath> = HashMap::with_capacity(inputs.len());
     for input in inputs {
         let Entry::Vacant(entry) = targets.entry(input) else { continue };
-        let extension = match input.stage {
-            Some(stage) => format!("{}.{extension}", stage_extension(stage)),
-            None => extension.to_owned(),
-        };
-        let target = output::path_below(folder, &input.file, &extension);
+        let target = target_of(input, false);
+        let is_shared = inputs_of.get(&target).is_some_and(|&count| count > 1);
+        let target = if is_shared { target_of(input, true) } else { target };
         if let Some(other) = taken.insert(target.clone(), input) {
             let (a, b) = (other.file.display(), input.file.display());
             return Err(Failure::Usage(format!("{a} and {b} would both be written to {}", target.display())));
@@ -188,6 +199,9 @@ fn targets<'a>(
     }
     Ok(targets)
 }
+
+/// The file extensions that name a stage.
+const STAGE_EXTENSIONS: [&str; 6] = ["vert", "tesc", "tese", "geom", "frag", "comp"];
 
 /// The usual file extension for shaders of a stage.
 fn stage_extension(stage: ShaderStage) -> &'static str {
