@@ -89,6 +89,10 @@ impl Driver for Nv40 {
     }
 }
 
+/// The extensions of files with programs as JSON: the files of both stages may have one name.
+const VERTEX_JSON: &str = "vpo.json";
+const FRAGMENT_JSON: &str = "fpo.json";
+
 /// The driver with its options.
 #[derive(Clone, Debug)]
 struct Nv40Target {
@@ -223,7 +227,8 @@ impl Target for Nv40Target {
         let program = self.program(&lowered, passes)?;
         let bytes = self.bytes(&program).map_err(|error| located(error, &lowered))?;
         let size = size_of(&program);
-        let json = AuxiliaryFile { extension: "json", text: program_json(&program, &self.names) };
+        let extension = if lowered.stage == ShaderStage::Vertex { VERTEX_JSON } else { FRAGMENT_JSON };
+        let json = AuxiliaryFile { extension, text: program_json(&program, &self.names) };
         if self.options.form == Form::Listing {
             return Ok(Code::Text(String::from_utf8(bytes).unwrap_or_default()));
         }
@@ -272,7 +277,7 @@ pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
 /// The program is damaged.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let _: &Nv40Target = (target as &dyn Any).downcast_ref()?;
-    let json = code.auxiliary_files().iter().find(|file| file.extension == "json")?;
+    let json = code.auxiliary_files().iter().find(|file| [VERTEX_JSON, FRAGMENT_JSON].contains(&file.extension))?;
     match read_program_json(&json.text) {
         Ok(program) => Some(run_program(program)),
         Err(error) => Some(Err(RunError::Code(error.to_string()))),
