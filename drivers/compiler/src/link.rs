@@ -23,6 +23,7 @@ use thiserror::Error;
 use crate::compiler::{Compilation, Compiler, Source, Stage};
 use crate::driver::{Code, LinkedSlot, SlotLocations, Target};
 use crate::error::CompileError;
+use crate::front_end::Interface;
 
 /// Shaders that cannot be linked.
 #[derive(Debug, Error)]
@@ -151,6 +152,20 @@ impl Compiler {
     /// # Errors
     /// [`LinkError`].
     pub fn link(&self, sources: Vec<Source<'_>>, options: &LinkOptions) -> Result<Program, LinkError> {
+        self.link_with_names(sources, &[], options)
+    }
+
+    /// Like [`link`](Self::link), for shaders with these names, in the order of the shaders. Linking may move outputs
+    /// of a stage that the next one reads: these have no names.
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn link_with_names(
+        &self,
+        sources: Vec<Source<'_>>,
+        names: &[Interface],
+        options: &LinkOptions,
+    ) -> Result<Program, LinkError> {
         if sources.len() < 2 {
             return Err(LinkError::TooFew(sources.len()));
         }
@@ -189,6 +204,7 @@ impl Compiler {
             shaders.windows(2).map(|two| slot_locations(&two[0].ir, &two[1].ir)).collect();
         let mut linked = Vec::new();
         let mut target = Arc::clone(&self.target);
+        let last = shaders.len() - 1;
         for (place, (input, compilation)) in numbers.into_iter().zip(shaders).enumerate() {
             let inputs = place.checked_sub(1).and_then(|pair| locations.get(pair));
             let mut own = self.clone();
@@ -196,6 +212,16 @@ impl Compiler {
                 Some(located) => Arc::from(located),
                 None => Arc::clone(&target),
             };
+            if let Some(names) = names.get(input) {
+                let mut names = names.clone();
+                if place > 0 {
+                    names.inputs.clear();
+                }
+                if place < last {
+                    names.outputs.clear();
+                }
+                own = own.with_names(&names);
+            }
             let result = compilation.finish_for(&own);
             let (lowered, level, code) = result.map_err(|error| LinkError::Compile { shader: input, error })?;
             if let Some(next) = target.following(&code) {

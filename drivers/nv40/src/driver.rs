@@ -91,6 +91,10 @@ impl Driver for Nv40 {
     }
 }
 
+/// The extensions of files with programs as JSON: the files of both stages may have one name.
+const VERTEX_JSON: &str = "vpo.json";
+const FRAGMENT_JSON: &str = "fpo.json";
+
 /// The driver with its options.
 #[derive(Clone, Debug)]
 struct Nv40Target {
@@ -241,7 +245,8 @@ impl Target for Nv40Target {
         }
         // The array has all facts itself.
         let has_json = self.options.form != Form::Binary;
-        let json = || AuxiliaryFile { extension: "json", text: program_json(&program, &self.names) };
+        let extension = if lowered.stage == ShaderStage::Vertex { VERTEX_JSON } else { FRAGMENT_JSON };
+        let json = || AuxiliaryFile { extension, text: program_json(&program, &self.names) };
         let auxiliary_files = has_json.then(json).into_iter().collect();
         Ok(Code::Object(Box::new(ObjectFile { bytes, size, auxiliary_files })))
     }
@@ -283,13 +288,18 @@ pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
     Some(Box::new(Nv40Target { options, ..target.clone() }))
 }
 
+/// Whether a file has a program as JSON.
+fn is_json(file: &AuxiliaryFile) -> bool {
+    [VERTEX_JSON, FRAGMENT_JSON].contains(&file.extension)
+}
+
 /// Runs programs by the simulators of this package.
 ///
 /// # Errors
 /// The program is damaged.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let _: &Nv40Target = (target as &dyn Any).downcast_ref()?;
-    let json = code.auxiliary_files().iter().find(|file| file.extension == "json");
+    let json = code.auxiliary_files().iter().find(|file| is_json(file));
     let program = match (json, code) {
         (Some(json), _) => read_program_json(&json.text),
         (None, Code::Object(object)) => read_binary(&object.bytes),

@@ -40,6 +40,7 @@ impl Nv40Options {
             fuse_scmp: true,
             fuse_mad: true,
             lower_bitops: true,
+            lower_vector_cmp: true,
             has_bfe: false,
             has_bfi: false,
             has_bfm: false,

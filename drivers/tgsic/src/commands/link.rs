@@ -25,13 +25,16 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
         replaces_coordinates: arguments.point_sprites,
     };
     let reporter = Reporter::for_inputs(1, color);
-    let (mut sources, mut shaders, mut status) = (Vec::new(), Vec::new(), Status::Success);
+    let (mut sources, mut shaders, mut names, mut status) = (Vec::new(), Vec::new(), Vec::new(), Status::Success);
     for path in &paths {
         sources.push(Source::read(path)?);
     }
     for (read, source) in InputShader::checked_pipeline(&sources, &plan).into_iter().zip(&sources) {
         match read {
-            Ok((shader, _)) => shaders.push(shader.into_source()),
+            Ok((shader, _)) => {
+                names.push(shader.names().cloned().unwrap_or_default());
+                shaders.push(shader.into_source());
+            }
             Err(problem) => {
                 reporter.problem(source, &problem);
                 status = Status::ShaderError;
@@ -41,7 +44,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
     if status != Status::Success {
         return Ok(status);
     }
-    let program = match plan.compiler.link(shaders, &options) {
+    let program = match plan.compiler.link_with_names(shaders, &names, &options) {
         Ok(program) => program,
         Err(LinkError::Compile { shader, error }) => {
             if let Some(source) = sources.get(shader) {
