@@ -56,7 +56,6 @@ impl Nv40Options {
             lower_fsat: is_vertex && !self.is_curie(),
             lower_flrp_mad: is_vertex || !self.has_lrp,
             lower_fdph: !is_vertex,
-            lower_vector_cmp: true,
             lower_pack_unorm_4x8: true,
             lower_pack_snorm_4x8: true,
             lower_unpack_unorm_4x8: true,
