@@ -71,7 +71,7 @@ pub enum Rule {
     Half,
 }
 
-/// Whether two words are equal as 16-bit floats but for the rounding.
+/// Whether two words are equal as 16-bit floats except for the rounding.
 fn agree_as_halves(expected: u32, found: u32) -> bool {
     const GREATEST: f32 = 65_504.0;
     let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));

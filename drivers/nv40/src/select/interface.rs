@@ -116,7 +116,7 @@ fn assign_coordinates(keys: &[Key], (first, count): (u8, u8), places: &mut Place
 }
 
 /// Gives each register its preferred number below `count`, or if another one has it the first free number. Returns the
-/// first register for which there is none.
+/// first register that gets no number.
 fn assign(
     keys: impl IntoIterator<Item = Key>,
     count: u8,
