@@ -102,7 +102,9 @@ pub fn select<M: Selection>(
         };
         assigned = Some(assign_registers(body, options)?);
     }
-    let program = Program::new(machine, 0);
+    let mut program = Program::new(machine, 0);
+    // New temporaries come after those in use.
+    program.set_num_temps(assigned.as_ref().map_or(0, |assigned| assigned.peak));
     let mut selector = Selector { body, program, policy, assigned, temps: SecondaryMap::new() };
     for event in body.events() {
         let (flow, condition) = match event {

@@ -78,6 +78,12 @@ impl Selector<'_> {
                 _ => break,
             }
         }
+        let floor = body.def_inst(def);
+        if body.alu_op(floor) == Some(AluOp::Ffloor) && self.assignment.is_none() && offset >= 0 {
+            // The address register takes the floor.
+            let operand = self.alu_source(floor, 0, 1 << (component & 3));
+            return (self.load_component(lane(operand, component)), offset);
+        }
         let operand = match chase::load_reg_for_def(body, def).and_then(|load| chase::accessed_register(body, load)) {
             Some(register) => self.temp_of(register.handle),
             None => self.value(def),
@@ -105,7 +111,7 @@ impl Selector<'_> {
         let relative = Relative { register: ADDRESSES + number / 4, component: number % 4 };
         if known.is_none() {
             let to = Destination::new(File::Special, relative.register.into(), 1 << relative.component);
-            // Indices are whole numbers, of which the floor is the number.
+            // Other indices are whole numbers, of which the floor is the number.
             self.emit(Code::Arl, to, [operand]);
             self.addresses.loaded[usize::from(number)] = Some(operand);
         }
