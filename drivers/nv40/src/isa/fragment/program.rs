@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instruction, decode, encode};
+use super::{FragmentOp, Instruction, decode, encode};
 use crate::isa::{Chip, EncodeError};
 
 /// A constant slot that receives the value of a uniform at run time.
@@ -29,12 +29,12 @@ impl Program {
         (self.words.len() / 4) as u32
     }
 
-    /// Returns the number of instructions: slots that are not constants.
+    /// Returns the number of instructions: slots that are not constants, without a `NOP` that only ends the program.
     pub fn instructions(&self, chip: Chip) -> u32 {
         let mut rest = self.words.as_slice();
         let mut count = 0;
         while let Ok(instruction) = decode(rest, chip) {
-            count += 1;
+            count += u32::from(instruction.op != FragmentOp::Nop);
             rest = rest.get(instruction.slots() as usize * 4..).unwrap_or_default();
         }
         count
