@@ -203,8 +203,13 @@ impl Target for Nv40Target {
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
         fidelity.lacks_integers = true;
-        fidelity.approximations = &[AluOp::Fpow];
+        // Roots and quotients are one operation of the chip, or a product with a reciprocal.
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Frsq, AluOp::Fdiv, AluOp::FlrpMad];
         fidelity
+    }
+
+    fn has_textures(&self, stage: ShaderStage) -> bool {
+        stage == ShaderStage::Fragment || self.options.chip != Chip::Nv30
     }
 
     fn interface_integers(&self, optimized: &Shader) -> Result<Option<InterfaceIntegers>, Box<dyn TargetError>> {
