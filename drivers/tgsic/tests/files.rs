@@ -159,11 +159,24 @@ fn stages_of_one_name_keep_their_extensions() {
     for command in ["translate", "link"] {
         let files: &[&str] = if command == "link" { &["a.vert", "a.frag"] } else { &["a.vert", "a.frag", "b.frag"] };
         folder.run(&[&[command, "--out-dir", command], files].concat()).success();
-        for (file, first) in [("a.vert.tgsi", "VERT"), ("a.frag.tgsi", "FRAG")] {
-            assert!(folder.read(&format!("{command}/{file}")).starts_with(first.as_bytes()));
+        for (file, first) in [("a.vert.tgsi", b"VERT"), ("a.frag.tgsi", b"FRAG")] {
+            assert!(folder.read(&format!("{command}/{file}")).starts_with(first));
         }
     }
     assert!(folder.read("translate/b.tgsi").starts_with(b"FRAG"));
+}
+
+#[cfg(feature = "nv40")]
+#[test]
+fn linked_shaders_have_names() {
+    let vertex = "uniform mat4 transform; attribute vec4 place; varying vec4 shade;
+        void main() { gl_Position = transform * place; shade = place; }";
+    let fragment = "uniform vec4 tint; varying vec4 shade; void main() { gl_FragColor = tint * shade; }";
+    let folder = Folder::with(&[("a.vert", vertex), ("a.frag", fragment)]);
+    folder.run(&["link", "--driver", "nv40", "--target", "rsx", "--out-dir", "out", "a.vert", "a.frag"]).success();
+    let has = |file: &str, name: &[u8]| folder.read(file).windows(name.len()).any(|bytes| bytes == name);
+    assert!(has("out/a.vert.po", b"transform\0") && has("out/a.vert.po", b"place\0"));
+    assert!(has("out/a.frag.po", b"tint\0") && folder.path("out/a.frag.fpo.json").exists());
 }
 
 #[test]

@@ -114,7 +114,10 @@ impl Selector<'_> {
             AluOp::Fdiv if self.is_curie_fragment() => {
                 let dividend = self.alu_source(inst, 0, mask);
                 let divisor = self.alu_source(inst, 1, mask);
-                self.select_quotient(Code::Div, target, dividend, divisor);
+                match self.reciprocal_literals(divisor) {
+                    Some(factors) => self.emit_to(Code::Mul, target, [dividend, factors]),
+                    None => self.select_quotient(Code::Div, target, dividend, divisor),
+                }
                 return Ok(());
             }
             AluOp::Fpow if self.is_fragment() && !self.is_curie_fragment() => {
@@ -218,6 +221,22 @@ impl Selector<'_> {
             self.emit_to(code, to.masked(mask), [dividend, divisor.swizzled([component; 4])]);
         }
         self.deliver(to, after);
+    }
+
+    /// The reciprocals of literals: a product has a divisor for each component.
+    fn reciprocal_literals(&mut self, divisor: Source) -> Option<Source> {
+        if divisor.file != File::Constant {
+            return None;
+        }
+        let row = self.program.constants.row(divisor.index);
+        let signed = |value: f32| {
+            let value = if divisor.absolute { value.abs() } else { value };
+            if divisor.negate { -value } else { value }
+        };
+        let factors = divisor.swizzle.map(|c| signed(f32::from_bits(row[usize::from(c & 3)])).recip());
+        let are_normal = factors.iter().all(|factor| factor.is_normal() && factor.recip().is_normal());
+        let index = || self.program.constants.intern(factors.map(f32::to_bits));
+        are_normal.then(index).map(|index| Source::new(File::Constant, index))
     }
 
     fn select_dot_product(&mut self, code: Code, target: Target, a: Source, b: Source) {

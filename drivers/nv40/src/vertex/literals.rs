@@ -70,6 +70,29 @@ fn simplify(line: &mut Line, constants: &Constants) {
     line.instruction.sources.clear();
 }
 
+/// Places the literals that an instruction reads in a row of the pool, without their signs where the operand can negate
+/// them. Returns the row, and the components of each operand.
+fn place_operands(
+    pool: &mut ConstantPool,
+    constants: &Constants,
+    instruction: &mut MachineInstruction,
+    channels: &[u8; 4],
+    drops_signs: bool,
+) -> Option<(u32, Vec<ArrayVec<u8, 4>>)> {
+    let mut operands: ArrayVec<ArrayVec<u32, 4>, 4> = ArrayVec::new();
+    for (source, &channels) in instruction.sources.iter_mut().zip(channels.iter()) {
+        if source.file == File::Constant {
+            let mut words = words(constants, source, channels);
+            if drops_signs {
+                without_signs(&mut words, source);
+            }
+            operands.push(words);
+        }
+    }
+    let operands: ArrayVec<&[u32], 4> = operands.iter().map(|words| &words[..]).collect();
+    pool.place_together(&operands)
+}
+
 /// Replaces literals by constants from `first` on, and returns their rows.
 pub(super) fn place(lines: &mut [Line], constants: &Constants, first: u16) -> Result<Vec<Literal>, EncodeError> {
     let mut pool = ConstantPool::default();
@@ -96,16 +119,13 @@ pub(super) fn place(lines: &mut [Line], constants: &Constants, first: u16) -> Re
         if instruction.sources.iter().any(|source| is_literal(source) && source.relative.is_some()) {
             return Err(EncodeError::Conflict("an index of literals"));
         }
-        let mut operands: ArrayVec<ArrayVec<u32, 4>, 4> = ArrayVec::new();
-        for (source, &channels) in instruction.sources.iter_mut().zip(channels.iter()) {
-            if is_literal(source) {
-                let mut words = words(constants, source, channels);
-                without_signs(&mut words, source);
-                operands.push(words);
-            }
-        }
-        let operands: ArrayVec<&[u32], 4> = operands.iter().map(|words| &words[..]).collect();
-        let (row, places) = pool.place_together(&operands).ok_or(EncodeError::Conflict("two rows of literals"))?;
+        // A magnitude serves both signs. Only with the signs are the words surely those of one row.
+        let mut plain = instruction.clone();
+        let placed = place_operands(&mut pool, constants, instruction, channels, true).or_else(|| {
+            std::mem::swap(instruction, &mut plain);
+            place_operands(&mut pool, constants, instruction, channels, false)
+        });
+        let (row, places) = placed.ok_or(EncodeError::Conflict("two rows of literals"))?;
         let literals = instruction.sources.iter_mut().zip(channels.iter()).filter(|(source, _)| is_literal(source));
         for ((source, channels), places) in literals.zip(places) {
             source.file = File::Uniform;
