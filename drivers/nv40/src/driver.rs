@@ -272,7 +272,8 @@ fn size_of(program: &Program) -> CodeSize {
 /// ask for values that are.
 pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
     let target: &Nv40Target = (target as &dyn Any).downcast_ref()?;
-    let options = Nv40Options { form: Form::Words, full: target.options.full || !target.options.half, ..target.options };
+    let options =
+        Nv40Options { form: Form::Words, full: target.options.full || !target.options.half, ..target.options };
     Some(Box::new(Nv40Target { options, ..target.clone() }))
 }
 
