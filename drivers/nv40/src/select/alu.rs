@@ -172,10 +172,10 @@ impl Selector<'_> {
     fn select_vector(&mut self, inst: Inst, def: Def) {
         let target = self.alu_target(def);
         let mut lanes = [Source::new(File::Constant, 0); 4];
-        for number in 0..self.body.num_sources(inst).min(4) {
+        for (number, part) in lanes.iter_mut().enumerate().take(self.body.num_sources(inst)) {
             let source = self.alu_source(inst, number, 1);
-            lanes[number] = lane(Source { absolute: false, negate: false, ..source }, 0);
-            (lanes[number].absolute, lanes[number].negate) = (source.absolute, source.negate);
+            *part = lane(Source { absolute: false, negate: false, ..source }, 0);
+            (part.absolute, part.negate) = (source.absolute, source.negate);
         }
         let (to, after) = self.apart(target, &lanes);
         let key = |c: u8| Source { swizzle: [0; 4], ..lanes[usize::from(c)] };

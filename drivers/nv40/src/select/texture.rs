@@ -36,8 +36,8 @@ impl Selector<'_> {
         let mut parts: Parts = [None; 4];
         let coordinate =
             self.tex_operand(inst, TexSrcKind::Coord).ok_or_else(|| self.lacks(inst, "lookup without coordinates"))?;
-        for c in 0..usize::from(data.coord_components.min(4)) {
-            parts[c] = Some(lane(coordinate, c as u8));
+        for (c, part) in parts.iter_mut().enumerate().take(data.coord_components.into()) {
+            *part = Some(lane(coordinate, c as u8));
         }
         let comparator = self.tex_operand(inst, TexSrcKind::Comparator);
         if let Some(comparator) = comparator {
