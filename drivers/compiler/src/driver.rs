@@ -185,8 +185,6 @@ pub struct Fidelity {
     /// Operations that the executor of the code may round differently from the IR. If there are any, their results for
     /// NaN and infinities may differ too, as may those of sums and products. Empty if interpreters run the code.
     pub device_ops: &'static [AluOp],
-    /// Colours are rounded to 16-bit floats.
-    pub half_colors: bool,
 }
 
 /// A driver with its options set. The compiler calls the methods in this order.

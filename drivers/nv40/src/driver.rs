@@ -212,7 +212,6 @@ impl Target for Nv40Target {
             (true, false) => &[AluOp::Fpow, AluOp::Frsq],
             (true, true) => &[AluOp::Fpow, AluOp::Frsq, AluOp::FlrpMad],
         };
-        fidelity.half_colors = is_fragment && !self.options.full;
         fidelity
     }
 

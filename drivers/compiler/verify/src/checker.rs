@@ -84,11 +84,6 @@ impl Checker {
         self.compiler.keeps_rounding(stage_of(shader.processor))
     }
 
-    /// Returns whether code of the driver rounds the results of a shader to 16-bit floats.
-    pub(crate) fn rounds_to_halves(&self, shader: &Shader) -> bool {
-        self.compiler.target().fidelity(stage_of(shader.processor)).half_colors
-    }
-
     /// Returns whether a shader has operations that the executor of the driver's code may round differently.
     pub(crate) fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
         has_any(shader, self.compiler.target().fidelity(shader.stage).device_ops)

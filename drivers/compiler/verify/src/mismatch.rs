@@ -66,17 +66,6 @@ pub enum Rule {
         /// Whether there are operations that the device may round differently.
         approximate: bool,
     },
-    /// For results that are rounded to 16-bit floats: they differ by two units in the last place at most, and may be
-    /// anything where the source has a word that is not a number of this format.
-    Half,
-}
-
-/// Whether two words are equal as 16-bit floats except for the rounding.
-fn agree_as_halves(expected: u32, found: u32) -> bool {
-    const GREATEST: f32 = 65_504.0;
-    let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));
-    let is_half = expected.is_finite() && expected.abs() < GREATEST;
-    !is_half || (expected - found).abs() <= (expected.abs() / 512.0).max(1.0 / (1 << 23) as f32)
 }
 
 /// Returns whether a result is infinite where a float close to the largest of the same sign is expected.
@@ -106,7 +95,6 @@ impl Rule {
                         || approximate && overflows(expected, found)
                         || Rule::Exact.agree(integers, expected, found))
             }
-            Rule::Half => !integers && agree_as_halves(expected, found),
             Rule::Exact => {
                 let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));
                 !integers && (expected.is_nan() && found.is_nan() || expected == 0.0 && found == 0.0)

@@ -146,9 +146,7 @@ pub fn compare_stages(
     let Some(runner) = runner else { return Ok(ended) };
     enter(driver);
     let executor = Executor::code(runner).with_integers(integers);
-    let is_half = checker.rounds_to_halves(shader);
     match lowered {
-        None if is_half => compared.compare(&executor, &|_| Rule::Half, &open)?,
         None => compared.compare(&executor, &rule, &open)?,
         Some(lowered) => {
             let approximate = checker.is_approximate(&lowered);
