@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use tgsi_compiler::front_end::Interface;
 use tgsi_compiler::{
-    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, InterfaceIntegers, Located, ObjectFile, RunError,
-    Runner, SlotLocations, Subject, Target, TargetError, UnknownOption,
+    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, Fit, InterfaceIntegers, Located, ObjectFile,
+    RunError, Runner, SlotLocations, Subject, Target, TargetError, UnknownOption,
 };
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
@@ -19,9 +19,10 @@ use tgsi_ir::{Shader, ShaderStage};
 use tgsi_registers::lower::interface_integers;
 
 use crate::container::{
-    program_json, read_binary, read_program_json, write_binary, write_c, write_cg, write_fpo, write_vpo,
+    ReadError, program_json, read_binary, read_program_json, write_binary, write_c, write_cg, write_fpo, write_vpo,
 };
 use crate::error::Nv40Error;
+use crate::fit::fit;
 use crate::fragment::{self, FragmentOptions};
 use crate::isa::Chip;
 use crate::isa::fragment::{pc_bytes, ps3_bytes};
@@ -257,6 +258,18 @@ impl Target for Nv40Target {
     fn size(&self, code: &Code) -> CodeSize {
         if let Code::Object(object) = code { object.size } else { CodeSize::default() }
     }
+
+    fn fit(&self, code: &Code) -> Option<Fit> {
+        let program = program_of(code)?.ok()?;
+        let name = match self.options.chip {
+            Chip::Nv30 => "nv30",
+            Chip::Nv40 => "nv40",
+            Chip::Rsx => "rsx",
+        };
+        let limits = &self.options.chip.limits().vertex;
+        let temporaries = if self.options.all_temporaries { limits.temporaries } else { limits.usual_temporaries };
+        Some(fit(name, &program, temporaries))
+    }
 }
 
 /// The instructions, temporary registers and rows of constants of a program.
@@ -298,14 +311,18 @@ fn is_json(file: &AuxiliaryFile) -> bool {
 /// The program is damaged.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, RunError>> {
     let _: &Nv40Target = (target as &dyn Any).downcast_ref()?;
+    Some(match program_of(code)? {
+        Ok(program) => run_program(program),
+        Err(error) => Err(RunError::Code(error.to_string())),
+    })
+}
+
+/// Reads the program of code; `None` for a listing.
+fn program_of(code: &Code) -> Option<Result<Program, ReadError>> {
     let json = code.auxiliary_files().iter().find(|file| is_json(file));
-    let program = match (json, code) {
-        (Some(json), _) => read_program_json(&json.text),
-        (None, Code::Object(object)) => read_binary(&object.bytes),
-        (None, _) => return None,
-    };
-    match program {
-        Ok(program) => Some(run_program(program)),
-        Err(error) => Some(Err(RunError::Code(error.to_string()))),
+    match (json, code) {
+        (Some(json), _) => Some(read_program_json(&json.text)),
+        (None, Code::Object(object)) => Some(read_binary(&object.bytes)),
+        (None, _) => None,
     }
 }

@@ -25,6 +25,7 @@
 pub mod container;
 mod driver;
 mod error;
+mod fit;
 mod fragment;
 pub mod isa;
 pub mod listing;

@@ -86,6 +86,18 @@ fn fit_shows_errors_once_for_all_targets() {
     assert_eq!((none.status, none.stderr.as_str()), (1, "<stdin>: error: the driver `spirv` has no limits\n"));
 }
 
+/// Drivers with machine code count their own instructions.
+#[cfg(feature = "nv40")]
+#[test]
+fn fit_measures_machine_code() {
+    let folder = Folder::with(&[("a.tgsi", FRAG)]);
+    let output = folder.run(&["fit", "--driver", "nv40", "--target", "rsx", "a.tgsi"]).success();
+    let text = output.text();
+    assert!(text.starts_with("a.tgsi (translated for rsx): FRAG fits rsx\n"), "{text}");
+    let registers = text.lines().find(|line| line.contains("R registers")).expect("a line of registers");
+    assert!(registers.ends_with("of    48     46 left"), "{registers}");
+}
+
 #[test]
 fn fit_prints_json_for_each_shader_and_target() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("ripple.frag", RIPPLE)]);
