@@ -107,5 +107,5 @@ fn errors_name_the_instruction() {
     let error = selected("32x4 %9 = fmul %1, %1.wzyx\n", None).expect_err("there is no product");
     assert!(error.inst().is_some() && error.to_string().ends_with("the machine has no fmul"), "{error}");
     let error = selected(SUM, Some(0)).expect_err("there are no registers");
-    assert!(error.to_string().ends_with("exceeds the 0 registers, 1 are needed"), "{error}");
+    assert!(error.to_string().ends_with("1 registers are needed, and there are 0"), "{error}");
 }
