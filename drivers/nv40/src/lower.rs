@@ -47,6 +47,7 @@ impl Nv40Options {
             lower_ffma: true,
             lower_fmulz: true,
             lower_fdot_mad: false,
+            lower_fsign: !is_vertex,
             lower_fsqrt: true,
             lower_fmod: true,
             lower_fceil: true,

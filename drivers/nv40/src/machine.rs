@@ -82,7 +82,6 @@ codes! {
     Max "Maximum.",
     Slt "1 if S0 < S1, otherwise 0.",
     Sge "1 if S0 >= S1, otherwise 0.",
-    Sgt "1 if S0 > S1, otherwise 0.",
     Seq "1 if S0 = S1, otherwise 0.",
     Sne "1 if S0 and S1 differ, otherwise 0.",
     Sfl "0.",
@@ -168,7 +167,7 @@ impl SimpleMachine for Machine {
             Code::Mov | Code::Mul | Code::Add | Code::Mad | Code::Min | Code::Max | Code::Frc | Code::Flr => {
                 Info::COMPONENTWISE
             }
-            Code::Slt | Code::Sge | Code::Sgt | Code::Seq | Code::Sne | Code::Sfl | Code::Str => Info::COMPONENTWISE,
+            Code::Slt | Code::Sge | Code::Seq | Code::Sne | Code::Sfl | Code::Str => Info::COMPONENTWISE,
             Code::Ssg | Code::Lrp | Code::Arl | Code::Arr => Info::COMPONENTWISE,
             Code::Div | Code::Divsq => Info { reads: [BY_MASK, 0b0001, 0, 0], ..Info::COMPONENTWISE },
             Code::Dp2 => Info::replicated([0b0011; 4]),

@@ -32,7 +32,6 @@ pub(super) fn opcode(code: Code) -> Option<FragmentOp> {
         Code::Max => FragmentOp::Max,
         Code::Slt => FragmentOp::Slt,
         Code::Sge => FragmentOp::Sge,
-        Code::Sgt => FragmentOp::Sgt,
         Code::Seq => FragmentOp::Seq,
         Code::Sne => FragmentOp::Sne,
         Code::Sfl => FragmentOp::Sfl,

@@ -107,10 +107,6 @@ impl Selector<'_> {
                 self.select_truncation(inst, target);
                 return Ok(());
             }
-            AluOp::Fsign if self.is_fragment() => {
-                self.select_sign(inst, target);
-                return Ok(());
-            }
             AluOp::Fdiv if self.is_curie_fragment() => {
                 let dividend = self.alu_source(inst, 0, mask);
                 let divisor = self.alu_source(inst, 1, mask);
@@ -265,25 +261,6 @@ impl Selector<'_> {
         self.push(choice);
         if target.saturate {
             self.emit_to(Code::Mov, to, [floor]);
-        }
-        self.deliver(to, after);
-    }
-
-    /// 1 for numbers other than 0, negated for negative ones; 0 for NaN.
-    fn select_sign(&mut self, inst: Inst, target: Target) {
-        let mask = target.mask();
-        let source = self.alu_source(inst, 0, mask);
-        let (to, after) = self.apart(target, &[source]);
-        let zero = self.float(0.0);
-        self.emit_to(Code::Sgt, Target { saturate: false, ..to }, [absolute(source), zero]);
-        let magnitude = Source::new(File::Temporary, to.to.index);
-        self.conditions.forget();
-        self.emit(Code::Mov, Destination::new(File::Special, CONDITIONS.into(), mask), [source]);
-        let mut choice = Instruction::new(Code::Mov.into(), Some(to.to), [negated(magnitude)]);
-        choice.guard = Some(guard(CONDITIONS, Condition::LT, [0, 1, 2, 3]));
-        self.push(choice);
-        if target.saturate {
-            self.emit_to(Code::Mov, to, [magnitude]);
         }
         self.deliver(to, after);
     }

@@ -11,13 +11,13 @@ pub(super) struct Conditions([bool; 2]);
 
 impl Conditions {
     pub(super) fn of(program: &Program) -> Conditions {
-        use Code::{Seq, Sfl, Sge, Sgt, Slt, Sne, Str};
+        use Code::{Seq, Sfl, Sge, Slt, Sne, Str};
         let mut conditions = Conditions::default();
         for instruction in program.instructions() {
             let to = instruction.destination.filter(|to| to.file == File::Special);
             let register = to.and_then(|to| usize::try_from(to.index - i32::from(CONDITIONS)).ok());
             if let Some(has_nan) = register.and_then(|number| conditions.0.get_mut(number)) {
-                *has_nan |= !matches!(instruction.op.code, Slt | Sge | Sgt | Seq | Sne | Sfl | Str);
+                *has_nan |= !matches!(instruction.op.code, Slt | Sge | Seq | Sne | Sfl | Str);
             }
         }
         conditions

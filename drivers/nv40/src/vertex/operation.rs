@@ -46,7 +46,6 @@ fn opcode(code: Code) -> Option<Opcode> {
         Code::Max => Vec(VecOp::Max, TWO),
         Code::Slt => Vec(VecOp::Slt, TWO),
         Code::Sge => Vec(VecOp::Sge, TWO),
-        Code::Sgt => Vec(VecOp::Sgt, TWO),
         Code::Seq => Vec(VecOp::Seq, TWO),
         Code::Sne => Vec(VecOp::Sne, TWO),
         Code::Sfl => Vec(VecOp::Sfl, NONE),

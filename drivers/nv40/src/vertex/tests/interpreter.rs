@@ -159,7 +159,6 @@ impl Run<'_> {
             Code::Max => each(&|i| if a[i] > b[i] || b[i].is_nan() { a[i] } else { b[i] }),
             Code::Slt => test(&|a, b| a < b),
             Code::Sge => test(&|a, b| a >= b),
-            Code::Sgt => test(&|a, b| a > b),
             Code::Seq => test(&|a, b| a == b),
             Code::Sne => test(&|a, b| a != b),
             Code::Sfl => [0.0; 4],
