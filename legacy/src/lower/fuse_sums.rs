@@ -19,13 +19,7 @@ use super::lower_float_comparisons::operand;
 pub(crate) fn fuse_sums(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                progress |= fuse(body, inst);
-            }
-        }
+        progress |= body.visit_insts(fuse);
     }
     progress
 }

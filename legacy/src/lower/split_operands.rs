@@ -76,13 +76,7 @@ impl Costs {
 pub(crate) fn split_operands(shader: &mut Shader, costs: Costs) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                progress |= split(body, inst, costs);
-            }
-        }
+        progress |= body.visit_insts(|body, inst| split(body, inst, costs));
     }
     progress
 }

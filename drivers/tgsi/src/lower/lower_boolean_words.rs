@@ -27,13 +27,7 @@ const ONE: u64 = 0x3f80_0000;
 pub(crate) fn lower_boolean_words(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                progress |= simplify(body, inst);
-            }
-        }
+        progress |= body.visit_insts(simplify);
     }
     progress
 }

@@ -20,15 +20,7 @@ use crate::entities::{Def, Inst};
 
 /// Lowers all such arithmetic in a body. Returns whether there was any.
 pub(super) fn lower(body: &mut Body) -> bool {
-    let mut progress = false;
-    for block in body.blocks_vec() {
-        let mut next = body.first_inst(block);
-        while let Some(inst) = next {
-            next = body.next_inst(inst);
-            progress |= lower_inst(body, inst);
-        }
-    }
-    progress
+    body.visit_insts(lower_inst)
 }
 
 fn lower_inst(body: &mut Body, inst: Inst) -> bool {

@@ -25,13 +25,7 @@ pub fn lower_bool_to_int32(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         progress |= boolean_numbers::lower(body);
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                progress |= lower(body, inst);
-            }
-        }
+        progress |= body.visit_insts(lower);
     }
     progress
 }
