@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 
 use tgsi_compiler::{RunError, Runner};
-use tgsi_environment::{
-    Inputs, LaneRegisters, Outputs, Resources, RunLimits, SamplerDim, SystemValue, TextureLookup, TextureRequest,
-};
+use tgsi_environment::{Inputs, Outputs, Resources, RunLimits, SamplerDim, SystemValue, TextureLookup, TextureRequest};
 use tgsi_ir::slots::VaryingSlot;
 
+use super::{no_outputs, run_error};
 use crate::isa::fragment::Register;
 use crate::program::{FragmentProgram, SYSTEM_VALUE, Texture, TextureKind, Varying};
-use crate::simulator::{FragmentSimulator, Lookup, QuadInputs, Rules, TextureFetch, Trap};
+use crate::simulator::{FragmentSimulator, Lookup, QuadInputs, Rules, TextureFetch};
 
 /// The lanes of a quad.
 const QUAD: usize = 4;
@@ -147,12 +146,7 @@ fn sample(resources: &mut dyn Resources, texture: Texture, fetch: &TextureFetch)
 
 impl Runner for FragmentRunner {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
-        let registers = self.program.outputs.iter().map(|output| output.register as usize + 1).max().unwrap_or(0);
-        let mut outputs = Outputs {
-            outputs: LaneRegisters::new(inputs.lanes, registers),
-            live: vec![true; inputs.lanes],
-            ..Outputs::default()
-        };
+        let mut outputs = no_outputs(&self.program.outputs, inputs.lanes);
         let simulator = self.simulator(inputs)?;
         let resources = RefCell::new(resources);
         for first in (0..inputs.lanes).step_by(QUAD) {
@@ -163,10 +157,7 @@ impl Runner for FragmentRunner {
                 rules: Rules::Ieee,
                 steps: limits.steps.min(u32::MAX.into()) as u32,
             });
-            let result = result.map_err(|trap| match trap {
-                Trap::Steps => RunError::StepLimit(trap.to_string()),
-                _ => RunError::Failed(trap.to_string()),
-            })?;
+            let result = result.map_err(run_error)?;
             outputs.steps = outputs.steps.max(result.steps.into());
             for (lane, registers) in result.registers.iter().enumerate().take(inputs.lanes - first) {
                 outputs.live[first + lane] = !result.killed[lane];
@@ -188,7 +179,7 @@ mod tests {
     use super::*;
     use crate::isa::fragment::{FragmentOp, Instruction, Patch, Program, Source};
     use crate::isa::{Chip, Condition, Mask, Predicate, Swizzle};
-    use tgsi_environment::AnalyticResources;
+    use tgsi_environment::{AnalyticResources, LaneRegisters};
 
     fn varying(register: u32, location: i32, number: u8, mask: u8) -> Varying {
         Varying { register, location, number, component: 0, mask }

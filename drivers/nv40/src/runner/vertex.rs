@@ -3,12 +3,11 @@
 use std::cell::RefCell;
 
 use tgsi_compiler::{RunError, Runner};
-use tgsi_environment::{
-    Inputs, LaneRegisters, Outputs, Resources, RunLimits, SamplerDim, TextureLookup, TextureRequest,
-};
+use tgsi_environment::{Inputs, Outputs, Resources, RunLimits, SamplerDim, TextureLookup, TextureRequest};
 
+use super::{no_outputs, run_error};
 use crate::program::{Texture, TextureKind, VertexProgram};
-use crate::simulator::{Rules, Trap, VertexInputs, VertexSimulator};
+use crate::simulator::{Rules, VertexInputs, VertexSimulator};
 
 /// A vertex program with valid words.
 #[derive(Clone, Debug)]
@@ -92,12 +91,7 @@ fn sample(resources: &mut dyn Resources, texture: Texture, coordinates: [f32; 4]
 
 impl Runner for VertexRunner {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
-        let registers = self.program.outputs.iter().map(|output| output.register as usize + 1).max().unwrap_or(0);
-        let mut outputs = Outputs {
-            outputs: LaneRegisters::new(inputs.lanes, registers),
-            live: vec![true; inputs.lanes],
-            ..Outputs::default()
-        };
+        let mut outputs = no_outputs(&self.program.outputs, inputs.lanes);
         let constants = self.constants(inputs);
         let resources = RefCell::new(resources);
         for lane in 0..inputs.lanes {
@@ -110,10 +104,7 @@ impl Runner for VertexRunner {
                 steps: limits.steps.min(u32::MAX.into()) as u32,
                 ..VertexInputs::default()
             });
-            let result = result.map_err(|trap| match trap {
-                Trap::Steps => RunError::StepLimit(trap.to_string()),
-                _ => RunError::Failed(trap.to_string()),
-            })?;
+            let result = result.map_err(run_error)?;
             outputs.steps = outputs.steps.max(result.steps.into());
             for output in &self.program.outputs {
                 let Some(value) = result.outputs.get(usize::from(output.number)) else { continue };
@@ -133,7 +124,7 @@ mod tests {
     use crate::isa::vertex::{Part, Slot, Source, SourceKind, VecOp, encode};
     use crate::isa::{Chip, Mask};
     use crate::program::{Literal, Varying};
-    use tgsi_environment::AnalyticResources;
+    use tgsi_environment::{AnalyticResources, LaneRegisters};
 
     fn varying(register: u32, number: u8, component: u8, mask: u8) -> Varying {
         Varying { register, location: 0, number, component, mask }
