@@ -14,8 +14,8 @@
 //!    loads, values stored to a register, folded modifiers, constants (`load_const`) and undefined values: these never
 //!    have one.
 //! 5. A result shares a location with an operand that ends at the same instruction only if the machine reads all
-//!    operands of the instruction before it writes ([`AssignOptions::reads_first`]); backends may expand one instruction
-//!    into several. Nothing else that is live at the same time shares a location.
+//!    operands of the instruction before it writes ([`AssignOptions::reads_first`]); backends may expand one
+//!    instruction into several. Nothing else that is live at the same time shares a location.
 //! 6. A register of the IR is undefined before its first store: the code comes from SSA, where zeros are explicit.
 //! 7. If there are not enough locations, the error names the first instruction in program order after which too many
 //!    are live, and the peak. Nothing is spilled.

@@ -15,8 +15,8 @@
 //!
 //! 1. Control flow is structured and has no loops (unroll first), no jumps (lower returns first) and no calls (inline
 //!    first).
-//! 2. Conditions are 1-bit booleans or 32-bit ones, of any representation in which 0 is false. Selections by 32-bit ones
-//!    are `b32csel`, so a target without it flattens before `lower_bool_to_float` or `lower_bool_to_int32`.
+//! 2. Conditions are 1-bit booleans or 32-bit ones, of any representation in which 0 is false. Selections by 32-bit
+//!    ones are `b32csel`, so a target without it flattens before `lower_bool_to_float` or `lower_bool_to_int32`.
 //! 3. A side may contain ALU instructions, constants, undefined values and derefs, and loads and texture fetches that
 //!    may be speculated ([`Speculation`]).
 //!    [`CompilerOptions::speculate_loads`](tgsi_ir::options::CompilerOptions::speculate_loads) declares that the

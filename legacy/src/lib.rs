@@ -19,10 +19,10 @@
 //!
 //! [`select`] does instruction selection for machines with the instruction type of [`tgsi_vec4::simple`].
 //!
-//! Other instruction selection queries [`chase`] for each source and destination and emits nothing for instructions that
-//! are folded. A [`ModifierPolicy`](modifiers::ModifierPolicy) describes the target's modifiers; all of these functions
-//! must get the same one. [`later_reads`] decides whether instructions may be fused or split, [`registers`] lists
-//! declarations and accesses, [`assign_registers`] assigns locations. [`check`] proves, independently of the
+//! Other instruction selection queries [`chase`] for each source and destination and emits nothing for instructions
+//! that are folded. A [`ModifierPolicy`](modifiers::ModifierPolicy) describes the target's modifiers; all of these
+//! functions must get the same one. [`later_reads`] decides whether instructions may be fused or split, [`registers`]
+//! lists declarations and accesses, [`assign_registers`] assigns locations. [`check`] proves, independently of the
 //! trivialisation, that folding is sound.
 //!
 //! The names are NIR's (`nir_convert_from_ssa`, `nir_lower_vec_to_regs`, `nir_legacy_trivialize`,

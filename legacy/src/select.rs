@@ -1,19 +1,19 @@
 //! Instruction selection for machines with the [instruction type](tgsi_vec4::simple) of `tgsi_vec4`: lowered IR to a
 //! program, over registers of the machine or over virtual temporaries.
 //!
-//! A machine implements [`Selection`]: the opcodes of ALU operations and control flow, the values that instructions read
-//! in place, and all instructions that are not ALU operations. The rest is here: operands, destinations and modifiers by
-//! [`chase`], locations, vectors, constants, blocks.
+//! A machine implements [`Selection`]: the opcodes of ALU operations and control flow, the values that instructions
+//! read in place, and all instructions that are not ALU operations. The rest is here: operands, destinations and
+//! modifiers by [`chase`], locations, vectors, constants, blocks.
 //!
-//! - With a number of registers, temporaries are those of [`assign_registers`](assign_registers()), and instructions are
-//!   as they are in the IR: [`legalize_operands`](crate::legalize_operands()) and
+//! - With a number of registers, temporaries are those of [`assign_registers`](assign_registers()), and instructions
+//!   are as they are in the IR: [`legalize_operands`](crate::legalize_operands()) and
 //!   [`lower_vec_to_regs`](crate::lower_vec_to_regs()) must have run.
 //! - Without, temporaries are virtual, instructions are legalised by [`push_legal`], and vectors are copies of their
 //!   components. The passes of [`tgsi_vec4`] follow.
 //!
-//! Temporaries have no run-time index: [`no_indirect`](tgsi_ir::options::CompilerOptions::no_indirect) must contain them.
-//! Constants are rows of [`Program::constants`]; [`pack_constants`](tgsi_vec4::simple::pack_constants) packs them in the
-//! end.
+//! Temporaries have no run-time index: [`no_indirect`](tgsi_ir::options::CompilerOptions::no_indirect) must contain
+//! them. Constants are rows of [`Program::constants`]; [`pack_constants`](tgsi_vec4::simple::pack_constants) packs them
+//! in the end.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::AluOp;
@@ -78,8 +78,8 @@ impl SelectError {
     }
 }
 
-/// Selects the instructions of a body, see the [module](self). `registers` is the number of registers of the machine, or
-/// none for virtual temporaries.
+/// Selects the instructions of a body, see the [module](self). `registers` is the number of registers of the machine,
+/// or none for virtual temporaries.
 ///
 /// # Errors
 /// [`SelectError`].

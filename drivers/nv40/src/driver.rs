@@ -291,8 +291,8 @@ fn size_of(program: &Program) -> CodeSize {
     }
 }
 
-/// Returns the target for runs: with the program as JSON, and colours that are not rounded to 16 bits unless the options
-/// ask for values that are.
+/// Returns the target for runs: with the program as JSON, and colours that are not rounded to 16 bits unless the
+/// options ask for values that are.
 pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
     let target: &Nv40Target = (target as &dyn Any).downcast_ref()?;
     let options =

@@ -50,7 +50,9 @@ tgsi_compiler::driver_options! {
     profiles {
         "nv30", "GeForce FX (NV3x)." => |o| { o.chip = Chip::Nv30; o.has_rsq = true; o.has_lrp = true };
         "nv40", "GeForce 6 and 7 (NV4x)." => |o| o.chip = Chip::Nv40;
-        "rsx", "The PlayStation 3." => |o| { o.chip = Chip::Rsx; o.form = Form::Loader; o.has_rsq = true; o.has_lrp = true };
+        "rsx", "The PlayStation 3." => |o| {
+            o.chip = Chip::Rsx; o.form = Form::Loader; o.has_rsq = true; o.has_lrp = true
+        };
     }
 }
 

@@ -102,8 +102,8 @@ impl VertexProgram {
     }
 }
 
-/// The bits of an output in the mask of a vertex program: front colours 0 and 1, back colours 2 and 3, fog 4, point size
-/// 5, clip distances 6 to 11, texture coordinates 8 and 9 in 12 and 13, 0 to 7 in 14 to 21.
+/// The bits of an output in the mask of a vertex program: front colours 0 and 1, back colours 2 and 3, fog 4, point
+/// size 5, clip distances 6 to 11, texture coordinates 8 and 9 in 12 and 13, 0 to 7 in 14 to 21.
 fn output_bits(chip: Chip, output: &Varying) -> u32 {
     let components = u32::from(output.chip_mask().0);
     // The number of the first texture coordinate, and the first bits of colours 1 and 2, 3 and 4.
@@ -173,8 +173,8 @@ impl FragmentProgram {
         targets
     }
 
-    /// The value of the control register for the program: depth (0xe), 32-bit export (0x40), kill (0x80), and the number
-    /// of registers from bit 24. GeForce FX takes the number elsewhere.
+    /// The value of the control register for the program: depth (0xe), 32-bit export (0x40), kill (0x80), and the
+    /// number of registers from bit 24. GeForce FX takes the number elsewhere.
     pub fn control(&self) -> u32 {
         let flag = |is_set: bool, value: u32| if is_set { value } else { 0 };
         let registers = if self.chip == Chip::Nv30 { 0 } else { u32::from(self.registers.max(2)) << 24 };

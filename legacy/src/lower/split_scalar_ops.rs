@@ -17,7 +17,8 @@ use tgsi_ir::{Body, Builder, Cursor, Inst, Shader};
 /// The components that an operation reads for one component of its result.
 type Operands = ArrayVec<AluSrc, 4>;
 
-/// Splits operations for which `is_scalar` holds, if they work component by component. Returns whether anything changed.
+/// Splits operations for which `is_scalar` holds, if they work component by component. Returns whether anything
+/// changed.
 pub(crate) fn split_scalar_ops(shader: &mut Shader, is_scalar: &dyn Fn(AluOp) -> bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {

@@ -16,8 +16,8 @@
 //! | [`allocate`] | packs temporaries into the components of few registers | [`Allocate`] |
 //!
 //! [`simple`] has an instruction type with all of these traits, for machines that are described by a table of opcodes,
-//! with passes for guarded copies and for copies of operands. [`constant_pool`] packs constants into rows, and [`branches`] turns structured control flow into branches, for
-//! encoders.
+//! with passes for guarded copies and for copies of operands. [`constant_pool`] packs constants into rows, and
+//! [`branches`] turns structured control flow into branches, for encoders.
 //!
 //! # The program
 //!

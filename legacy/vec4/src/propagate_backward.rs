@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A copy is removed if it is the only use of its source, if all of the source was produced in its block, by
-//! instructions that can write the components wanted, and if nothing in between accesses the destination, which may also
-//! be a special register: condition codes, a predicate or an address register.
+//! instructions that can write the components wanted, and if nothing in between accesses the destination, which may
+//! also be a special register: condition codes, a predicate or an address register.
 //!
 //! A value copied to several outputs or fixed registers is computed separately for each of them, as a whole or in
 //! parts:
@@ -34,8 +34,9 @@ const MAX_SPLITS: usize = 64;
 
 /// Retargeting of results.
 pub trait PropagateBackward: Machine {
-    /// Whether an instruction can absorb a copy of its result to a temporary, an output or a special register: channel `c` of the copy, for the channels of `mask`, is
-    /// channel `from[c]` of the result. Everything that it writes is copied.
+    /// Whether an instruction can absorb a copy of its result to a temporary, an output or a special register: channel
+    /// `c` of the copy, for the channels of `mask`, is channel `from[c]` of the result. Everything that it writes is
+    /// copied.
     fn may_take_copy(&self, producer: &Self::Instruction, copy: &Self::Instruction, mask: u8, from: [u8; 4]) -> bool;
 
     /// Whether two instructions for parts of a result cost no more than one for the whole result and a copy.

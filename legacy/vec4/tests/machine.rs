@@ -1,9 +1,9 @@
 //! A small machine with vectors of four words, described by [`SimpleMachine`].
 //!
-//! It has the features that make real machines hard: write masks, swizzles, a negation and a saturation, guards, opcodes
-//! that work channel by channel, on pairs or in other ways, results that are stored whole, pairs that are computed in
-//! sequence, a single input in an instruction, arrays with an address register, and outputs that are visible before the
-//! end.
+//! It has the features that make real machines hard: write masks, swizzles, a negation and a saturation, guards,
+//! opcodes that work channel by channel, on pairs or in other ways, results that are stored whole, pairs that are
+//! computed in sequence, a single input in an instruction, arrays with an address register, and outputs that are
+//! visible before the end.
 
 use tgsi_vec4::Flow;
 use tgsi_vec4::simple::{BY_MASK, File, Info, Relative, Results, SimpleMachine};

@@ -212,8 +212,8 @@ impl fmt::Display for Fit {
 ///
 /// It is serialised as an object with the keys `target`, `stage`, `fits`, `verdict` and `limits`: for each limit `name`,
 /// `about`, `used`, `limit`, `left` (below 0: too many), `estimate`, `source`, `beyond` and `first`, which has `line`,
-/// `column`, `code`, `what`, `source`, and for code without text `instruction`, or is null. `source` has the `line`, `column` and `code` of the position in the
-/// source of a translation, or is null.
+/// `column`, `code`, `what`, `source`, and for code without text `instruction`, or is null. `source` has the `line`,
+/// `column` and `code` of the position in the source of a translation, or is null.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// The use of each limit.

@@ -43,8 +43,8 @@ struct Node {
     after: (u32, After),
 }
 
-/// Orders the instructions of all blocks. With `is_narrow`, candidates keep their order unless one fits into the current
-/// pass, so that fewer values are live.
+/// Orders the instructions of all blocks. With `is_narrow`, candidates keep their order unless one fits into the
+/// current pass, so that fewer values are live.
 pub(super) fn schedule(program: &mut Program, is_narrow: bool) {
     let mut order: Vec<u32> = Vec::with_capacity(program.instructions().len());
     let mut rows: Vec<[Accesses; 4]> = vec![Default::default(); program.registers() + OUTPUTS];

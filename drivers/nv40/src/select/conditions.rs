@@ -1,8 +1,8 @@
 //! Condition registers.
 //!
 //! A comparison that selects, kills or branches writes a condition register and no other. Components of a value are
-//! tested in the same components of the condition register. The content of a register is known until the end of the block,
-//! or until it or the value changes.
+//! tested in the same components of the condition register. The content of a register is known until the end of the
+//! block, or until it or the value changes.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Inst, Use};

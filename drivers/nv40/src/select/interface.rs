@@ -8,8 +8,8 @@
 //! | point size, clip distances | components of the fog and size registers; on GeForce FX registers | - |
 //! | point coordinate | - | the first free texture coordinate |
 //!
-//! Linked stages assign the slots that they share. Others agree about a slot if each has the same slots, or no slot takes
-//! the place of another.
+//! Linked stages assign the slots that they share. Others agree about a slot if each has the same slots, or no slot
+//! takes the place of another.
 
 use std::collections::BTreeMap;
 

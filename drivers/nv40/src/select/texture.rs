@@ -1,7 +1,7 @@
 //! Lookups and derivatives.
 //!
-//! The chip reads the coordinates, and the reference value of a comparison after them, from one vector; the divisor of a
-//! projection is w of it. If the parts are components of one register, a swizzle selects them.
+//! The chip reads the coordinates, and the reference value of a comparison after them, from one vector; the divisor of
+//! a projection is w of it. If the parts are components of one register, a swizzle selects them.
 
 use tgsi_environment::SamplerDim;
 use tgsi_ir::Inst;

@@ -28,8 +28,9 @@ pub enum Rules {
     /// the number. Derivatives are those of the lower row and the left column of the quad, as in the interpreters.
     #[default]
     Ieee,
-    /// Those of the chips, if known. Denormals are flushed. Each lane has the derivatives of its row and column. In vertex programs, products are truncated, a product of
-    /// zero and a number is +0, a dot product is rounded once, and minima and comparisons of NaN are NaN.
+    /// Those of the chips, if known. Denormals are flushed. Each lane has the derivatives of its row and column. In
+    /// vertex programs, products are truncated, a product of zero and a number is +0, a dot product is rounded once,
+    /// and minima and comparisons of NaN are NaN.
     Hardware,
 }
 

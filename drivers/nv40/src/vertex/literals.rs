@@ -1,7 +1,7 @@
 //! Literals: rows of constants after the uniforms.
 //!
-//! The words that an instruction reads are in one row. A literal and its negation share a word, and moves of only 0 or 1
-//! become `SFL` and `STR`, which read nothing.
+//! The words that an instruction reads are in one row. A literal and its negation share a word, and moves of only 0 or
+//! 1 become `SFL` and `STR`, which read nothing.
 
 use std::cmp::Reverse;
 

@@ -1,10 +1,10 @@
 //! A complete backend for a made-up machine, as a model for real ones. `docs/porting.md` explains it step by step.
 //!
-//! The machine has 32 temporaries of four floats, inputs, outputs, uniforms, and rows of literals. An instruction writes
-//! components of one register, clamped to 0..1 if needed, and reads up to three operands with swizzle, absolute value
-//! and negation: of them at most one input, and one register of uniforms or literals. A scalar unit computes
-//! reciprocals, roots and powers of x. A selection chooses by the sign of its first operand, branches go to instructions
-//! by number, and one address register indexes uniforms.
+//! The machine has 32 temporaries of four floats, inputs, outputs, uniforms, and rows of literals. An instruction
+//! writes components of one register, clamped to 0..1 if needed, and reads up to three operands with swizzle, absolute
+//! value and negation: of them at most one input, and one register of uniforms or literals. A scalar unit computes
+//! reciprocals, roots and powers of x. A selection chooses by the sign of its first operand, branches go to
+//! instructions by number, and one address register indexes uniforms.
 //!
 //! This file has the driver, its options, and the lowering.
 

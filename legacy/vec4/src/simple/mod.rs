@@ -364,9 +364,9 @@ pub trait SimpleMachine: Sized {
     }
 }
 
-/// Appends an instruction. Operands that the machine does not accept are copied to new temporaries first, beginning with
-/// the last one; a result that it cannot write or saturate is copied to the destination afterwards. The machine must
-/// accept copies of each operand.
+/// Appends an instruction. Operands that the machine does not accept are copied to new temporaries first, beginning
+/// with the last one; a result that it cannot write or saturate is copied to the destination afterwards. The machine
+/// must accept copies of each operand.
 pub fn push_legal<M: SimpleMachine>(program: &mut Program<M>, mut instruction: Instruction<M::Op>) {
     let info = M::info(instruction.op);
     let mut after = None;
