@@ -197,6 +197,92 @@ impl InterfaceVariable {
     }
 }
 
+/// The kinds of resources of descriptor sets.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ResourceKind {
+    /// Push constants; without set and binding. The register is the number of a constant buffer.
+    PushConstants,
+    /// A uniform block. The register is the number of a constant buffer.
+    UniformBlock,
+    /// A storage block. The register is the number of a buffer.
+    StorageBlock,
+    /// A storage image or storage texel buffer. The register is the number of an image.
+    Image,
+    /// A texture, with or without a sampler. The register is a unit.
+    Texture,
+    /// A sampler whose consumer keeps samplers apart from textures. The register is a unit.
+    Sampler,
+    /// A buffer of atomic counters. The register is its number.
+    CounterBuffer,
+}
+
+/// The place of a resource in the sets of descriptors of an application.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize)]
+pub struct Descriptor {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+}
+
+/// A resource that the application binds by numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Resource {
+    /// Its kind.
+    pub kind: ResourceKind,
+    /// Name; empty if the module has none.
+    pub name: String,
+    /// Set and binding.
+    pub descriptor: Descriptor,
+    /// The first element of the descriptor array that the registers are; 0 unless elements are bound separately.
+    pub element: u32,
+    /// The sampler of a texture that is a separate descriptor, with its element; `None` if both are one descriptor, or
+    /// the texture is only fetched.
+    pub sampler: Option<(Descriptor, u32)>,
+    /// The first register, by kind.
+    pub register: u32,
+    /// Number of registers: the elements of an array are consecutive.
+    pub num_registers: u32,
+    /// Byte offset in the constant buffer of the register; not 0 only where several blocks share a buffer.
+    pub offset: u32,
+    /// Size in bytes of a block without its run-time array; 0 for other kinds.
+    pub size: u32,
+}
+
+impl Resource {
+    /// A resource of one register without sampler.
+    pub fn new(kind: ResourceKind, name: String, descriptor: Descriptor, register: u32) -> Resource {
+        Resource { kind, name, descriptor, element: 0, sampler: None, register, num_registers: 1, offset: 0, size: 0 }
+    }
+}
+
+/// A constant that is set before compilation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SpecializationConstant {
+    /// The number by which it is set.
+    pub id: u32,
+    /// Name; empty if the module has none.
+    pub name: String,
+    /// Type as in GLSL: `int`, `uint`, `float`, `bool`, `double`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The bits of its default.
+    pub default: u64,
+    /// The bits that were used.
+    pub value: u64,
+}
+
+impl SpecializationConstant {
+    /// A constant with its default as value.
+    pub fn new(id: u32, name: String, ty: String, default: u64) -> SpecializationConstant {
+        SpecializationConstant { id, name, ty, default, value: default }
+    }
+}
+
 /// The interface of a shader.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[non_exhaustive]
@@ -211,6 +297,12 @@ pub struct Interface {
     pub outputs: Vec<InterfaceVariable>,
     /// Uniforms that are declared and not used.
     pub unused: Vec<String>,
+    /// Resources of descriptor sets that are used, by kind and register.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Resource>,
+    /// Specialisation constants, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub specialization: Vec<SpecializationConstant>,
 }
 
 /// A value that cannot be set.

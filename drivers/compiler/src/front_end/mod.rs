@@ -27,7 +27,8 @@ use crate::{Compiler, Source};
 pub use embedded::{findings as embedded_findings, several as several_shaders};
 pub use error::InputError;
 pub use interface::{
-    ComponentType, Interface, InterfaceVariable, SamplerUniform, Uniform, UniformError, UniformMember,
+    ComponentType, Descriptor, Interface, InterfaceVariable, Resource, ResourceKind, SamplerUniform,
+    SpecializationConstant, Uniform, UniformError, UniformMember,
 };
 pub use ir_text::{IR_TEXT, IrText};
 pub use tgsi_text::{TGSI_TEXT, TgsiText};
