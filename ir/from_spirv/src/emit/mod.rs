@@ -73,6 +73,8 @@ pub(crate) struct Context<'m> {
     ended: Option<IrVariable>,
     /// Instructions of all copies of functions so far.
     instructions: u64,
+    /// Leaves of composites that instructions copied so far.
+    pub(crate) copied_leaves: u64,
     /// Memory for the values of a function, all of them none.
     value_pool: Vec<Value>,
 }
@@ -153,6 +155,7 @@ impl<'m> Context<'m> {
             ends_invocation: Vec::new(),
             ended: None,
             instructions: 0,
+            copied_leaves: 0,
             value_pool: Vec::new(),
         }
     }
