@@ -104,6 +104,7 @@ pub(crate) struct Emitter<'c, 'm, 'b> {
 
 /// Emits the entry point of a module without errors. Findings are added; the result is only used without errors.
 pub(crate) fn emit(mut context: Context<'_>) -> Context<'_> {
+    context.set_modes();
     calls::find_ends(&mut context);
     let Some(main) = context.shader.entry_point() else { return context };
     let store = context.shader.functions.push(FunctionData {
