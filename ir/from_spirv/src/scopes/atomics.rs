@@ -150,8 +150,10 @@ impl Emitter<'_, '_, '_> {
 
     /// Changes memory. Returns the old value.
     fn change(&mut self, inst: &Inst<'_>, pointer: &Rc<Pointer>, change: &Change) -> Result<Def, SpirvError> {
-        let (Storage::Memory(memory), _) = self.resolve(pointer)? else {
-            return Err(types(inst, "the pointer does not lead to memory"));
+        let memory = match self.resolve(pointer)?.0 {
+            Storage::Memory(memory) => memory,
+            Storage::Error => return Ok(self.undefined(WORD)),
+            _ => return Err(types(inst, "the pointer does not lead to memory")),
         };
         if memory.mode.intersects(VariableModes::MEM_SSBO.union(VariableModes::MEM_SHARED)) {
             return self.change_shared(pointer, change);
