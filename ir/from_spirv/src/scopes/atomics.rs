@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use smallvec::SmallVec;
-use spirv::{Op, StorageClass};
+use spirv::Op;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::{AccessFlags, AtomicOp};
@@ -16,11 +16,13 @@ use tgsi_ir::variable::VariableModes;
 
 use super::{BOOL, WORD, types, unsupported};
 use crate::emit::Emitter;
-use crate::emit::instructions::Outcome;
+use crate::emit::instructions::{Outcome, with_access};
 use crate::emit::pointer::Pointer;
 use crate::emit::storage::Storage;
 use crate::emit::value::Value;
 use crate::error::SpirvError;
+use crate::images::TexelAccess;
+use crate::resources::CounterAccess;
 use crate::words::Inst;
 
 /// The operand of an operation.
@@ -32,6 +34,25 @@ enum Operand {
     Negative,
     /// A constant.
     Constant(u64),
+}
+
+/// What an atomic accesses.
+#[derive(Debug)]
+enum Target {
+    /// Memory with numbers of a type.
+    Memory(Rc<Pointer>, ScalarType),
+    Counter(CounterAccess),
+    Texel(TexelAccess),
+}
+
+impl Target {
+    fn scalar(&self) -> ScalarType {
+        match self {
+            Target::Memory(_, scalar) => *scalar,
+            Target::Counter(_) => ScalarType::Uint,
+            Target::Texel(texel) => texel.scalar,
+        }
+    }
 }
 
 /// A read-modify-write operation.
@@ -67,6 +88,11 @@ fn operation(op: Op) -> Option<(AtomicOp, Operand)> {
     })
 }
 
+/// The error about memory of other than 32 bits.
+fn wide(inst: &Inst<'_>) -> SpirvError {
+    unsupported(inst, "atomics have 32 bits")
+}
+
 impl Emitter<'_, '_, '_> {
     pub(super) fn atomic(&mut self, op: Op, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
         if op == Op::AtomicLoad {
@@ -77,9 +103,9 @@ impl Emitter<'_, '_, '_> {
         // The words of pointer, scope and semantics come first. A compare and swap has semantics for both outcomes.
         let first = if has_result { 2 } else { 0 };
         let value = if atomic.is_swap() { first + 4 } else { first + 3 };
-        let pointer = self.pointer(inst.word(first))?;
+        let target = self.target(inst, inst.word(first))?;
         let fences = self.fences(inst.word(first + 1), inst.words.get(first + 2..value).unwrap_or_default())?;
-        let scalar = self.atomic_type(inst, &pointer)?;
+        let scalar = target.scalar();
         let needs_float = atomic.data_type().base == BaseType::Float;
         // Exchanges copy bits.
         if needs_float != scalar.is_float() && !matches!(atomic, AtomicOp::Xchg | AtomicOp::Cmpxchg) {
@@ -101,12 +127,14 @@ impl Emitter<'_, '_, '_> {
         if atomic.is_swap() {
             data.insert(0, self.operand(inst, value + 1, WORD)?);
         }
-        let mut pointer = Pointer::clone(&pointer);
-        if fences.is_volatile {
-            pointer.access = pointer.access.union(AccessFlags::VOLATILE);
-        }
+        let access = if fences.is_volatile { AccessFlags::VOLATILE } else { AccessFlags::NONE };
+        let change = Change { op: atomic, data };
         self.fence_before(&fences);
-        let old = self.change(inst, &Rc::new(pointer), &Change { op: atomic, data })?;
+        let old = match &target {
+            Target::Memory(pointer, _) => self.change(inst, &with_access(pointer, access), &change)?,
+            Target::Counter(counter) => self.counter_atomic(counter, change.op, &change.data)?,
+            Target::Texel(texel) => self.change_texel(texel, &change, access)?,
+        };
         self.fence_after(&fences);
         if !has_result {
             return Ok(Outcome::Effect);
@@ -121,31 +149,43 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn atomic_load(&mut self, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
-        let pointer = self.pointer(inst.word(2))?;
+        let target = self.target(inst, inst.word(2))?;
         let fences = self.fences(inst.word(3), inst.words.get(4..5).unwrap_or_default())?;
-        self.atomic_type(inst, &pointer)?;
         self.expect_result(inst, WORD)?;
+        let access = if fences.is_volatile { AccessFlags::VOLATILE } else { AccessFlags::NONE };
+        let access = access.union(AccessFlags::COHERENT);
         self.fence_before(&fences);
-        let mut pointer = Pointer::clone(&pointer);
-        pointer.access = pointer.access.union(AccessFlags::COHERENT);
-        if fences.is_volatile {
-            pointer.access = pointer.access.union(AccessFlags::VOLATILE);
-        }
-        let value = self.load(&Rc::new(pointer))?;
+        let value = match &target {
+            Target::Memory(pointer, _) => self.load(&with_access(pointer, access))?,
+            Target::Counter(counter) => Value::Vector(self.read_counter(counter)),
+            Target::Texel(texel) => Value::Vector(self.load_texel(texel, access)),
+        };
         self.fence_after(&fences);
         Ok(Outcome::Value(value))
     }
 
-    /// The type of memory that an atomic accesses: a number of 32 bits.
-    fn atomic_type(&self, inst: &Inst<'_>, pointer: &Pointer) -> Result<ScalarType, SpirvError> {
-        if pointer.class == StorageClass::Image as u32 {
-            return Err(unsupported(inst, "texels have no atomics"));
+    /// What the pointer of an atomic leads to: a number of 32 bits.
+    fn target(&mut self, inst: &Inst<'_>, id: u32) -> Result<Target, SpirvError> {
+        if let Value::Texel(texel) = self.value(id)? {
+            let texel = self.texel_access(&texel)?;
+            return if texel.scalar.bit_size() == 32 { Ok(Target::Texel(texel)) } else { Err(wide(inst)) };
+        }
+        let pointer = self.pointer(id)?;
+        if let Some(counter) = self.counter_access(&pointer)? {
+            return Ok(Target::Counter(counter));
         }
         match self.context.module.types.as_vector(pointer.ty) {
-            Some((scalar, 1)) if scalar.bit_size() == 32 => Ok(scalar),
-            Some((scalar, 1)) if scalar != ScalarType::Bool => Err(unsupported(inst, "atomics have 32 bits")),
+            Some((scalar, 1)) if scalar.bit_size() == 32 => Ok(Target::Memory(pointer, scalar)),
+            Some((scalar, 1)) if scalar != ScalarType::Bool => Err(wide(inst)),
             _ => Err(types(inst, "the pointer is not one to a number")),
         }
+    }
+
+    fn change_texel(&mut self, texel: &TexelAccess, change: &Change, access: AccessFlags) -> Result<Def, SpirvError> {
+        let op = if change.op.is_swap() { IntrinsicOp::ImageDerefAtomicSwap } else { IntrinsicOp::ImageDerefAtomic };
+        let indices = texel.atomic_indices(change.op, access)?;
+        let sources: SmallVec<[Def; 5]> = texel.sources().into_iter().chain(change.data.iter().copied()).collect();
+        Ok(self.b.intrinsic_def(op, &sources, &indices, WORD))
     }
 
     /// Changes memory. Returns the old value.
