@@ -185,7 +185,7 @@ impl Emitter<'_, '_, '_> {
 }
 
 /// A pointer with the flags of an access.
-fn with_access(pointer: &Rc<Pointer>, access: AccessFlags) -> Rc<Pointer> {
+pub(crate) fn with_access(pointer: &Rc<Pointer>, access: AccessFlags) -> Rc<Pointer> {
     if access.0 & !pointer.access.0 == 0 {
         return pointer.clone();
     }
