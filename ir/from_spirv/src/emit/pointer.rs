@@ -2,7 +2,10 @@
 //!
 //! A pointer becomes derefs at each access, so that derefs are in the block of their uses.
 
+use std::rc::Rc;
+
 use smallvec::SmallVec;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::AccessFlags;
 
@@ -21,6 +24,10 @@ pub(crate) enum Base {
     Global(u32),
     /// A variable of a function.
     Local(Memory),
+    /// Variables among which the shader chooses, by the number of the choice in the function.
+    Choice(u32),
+    /// No variable.
+    Null,
 }
 
 /// A step from a composite to a part.
@@ -122,27 +129,28 @@ impl Emitter<'_, '_, '_> {
     ///
     /// # Errors
     /// The pointer does not lead to an element of an array.
-    pub(crate) fn advance(&mut self, pointer: &Pointer, distance: u32, id: u32) -> Result<Pointer, SpirvError> {
-        use tgsi_ir::alu::AluOp;
-        let mut pointer = pointer.clone();
+    pub(crate) fn advance(&mut self, pointer: &Rc<Pointer>, distance: u32, id: u32) -> Result<Pointer, SpirvError> {
         let distance = self.index_of(distance)?;
         if distance == Step::Part(0) {
-            return Ok(pointer);
+            return Ok(Pointer::clone(pointer));
         }
-        let last = pointer.steps.pop().ok_or(SpirvError::Pointer { id })?;
-        let as_def = |emitter: &mut Self, step| match step {
-            Step::Part(number) => emitter.constant(32, &[number.into()]),
-            Step::Index(def) => def,
-        };
-        let step = match (last, distance) {
-            (Step::Part(a), Step::Part(b)) => Step::Part(a.wrapping_add(b)),
-            (a, b) => {
-                let (a, b) = (as_def(self, a), as_def(self, b));
-                Step::Index(self.b.alu(AluOp::Iadd, &[a, b]))
+        self.map_targets(pointer, |emitter, target| {
+            let mut target = target.clone();
+            // A variable has no neighbours: the distance must be 0.
+            let is_element = emitter.ends_in_array(&target);
+            let Some(last) = target.steps.pop() else { return Ok(target) };
+            if !is_element {
+                return Err(SpirvError::Pointer { id });
             }
-        };
-        pointer.steps.push(step);
-        Ok(pointer)
+            target.steps.push(match (last, distance) {
+                (Step::Part(a), Step::Part(b)) => Step::Part(a.wrapping_add(b)),
+                (a, b) => {
+                    let (a, b) = (emitter.step_index(a), emitter.step_index(b));
+                    Step::Index(emitter.b.alu(AluOp::Iadd, &[a, b]))
+                }
+            });
+            Ok(target)
+        })
     }
 
     /// The pointer to an image or a sampler that a value was loaded from; of a pair that of the image.

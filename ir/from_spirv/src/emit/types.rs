@@ -83,7 +83,11 @@ impl Context<'_> {
             TypeData::Sampler => {
                 IrTypeData::Sampler { dim: None, array: false, shadow: false, result: ScalarType::Void }
             }
-            TypeData::Error | TypeData::Void | TypeData::Pointer { .. } | TypeData::Function => {
+            TypeData::Pointer { .. } => {
+                let words = self.module.types.shape(key.ty).num_components;
+                IrTypeData::Vector { scalar: ScalarType::Uint, components: words }
+            }
+            TypeData::Error | TypeData::Void | TypeData::Function => {
                 IrTypeData::Vector { scalar: ScalarType::Uint, components: 1 }
             }
         };
