@@ -27,6 +27,8 @@ mod options;
 mod resources;
 mod scopes;
 mod specialize;
+#[cfg(test)]
+mod tests;
 mod types;
 mod words;
 
