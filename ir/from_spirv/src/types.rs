@@ -232,6 +232,17 @@ impl Types {
         }
     }
 
+    /// The number of components, columns, elements or members of a composite; 0 of other types.
+    pub(crate) fn parts(&self, ty: TypeId) -> u32 {
+        match self.get(ty) {
+            TypeData::Vector { count, .. } => (*count).into(),
+            TypeData::Matrix { columns, .. } => (*columns).into(),
+            TypeData::Array { length, .. } => *length,
+            TypeData::Struct { members, .. } => members.len() as u32,
+            _ => 0,
+        }
+    }
+
     /// The number of leaves before part `number` of a composite.
     pub(crate) fn leaves_before(&self, ty: TypeId, number: u32) -> u32 {
         match self.get(ty) {

@@ -208,7 +208,10 @@ impl<'m> Context<'m> {
         self.emit_into(main, |emitter| {
             emitter.initialize_globals();
             emitter.b.build(tgsi_ir::InstData::Call { callee: copy.target, indirect: false }, &[], None);
-            emitter.b.build(tgsi_ir::InstData::Call { callee: store, indirect: false }, &[], None);
+            // Geometry shaders store them with each vertex.
+            if emitter.context.stage != ShaderStage::Geometry {
+                emitter.b.build(tgsi_ir::InstData::Call { callee: store, indirect: false }, &[], None);
+            }
         });
         self.emit_into(store, |emitter| emitter.store_all_outputs());
     }

@@ -12,6 +12,7 @@ use tgsi_ir::intrinsics::indices::AccessFlags;
 use super::Emitter;
 use super::storage::Memory;
 use super::value::Value;
+use crate::alu::{is_integer, is_signed};
 use crate::error::SpirvError;
 use crate::module::Id;
 use crate::types::{TypeData, TypeId};
@@ -69,16 +70,22 @@ impl Emitter<'_, '_, '_> {
         Pointer { base: Base::Global(number), steps: SmallVec::new(), ty, class, access }
     }
 
-    /// A run-time index with 32 bits.
+    /// An index with 32 bits, constant or not.
+    ///
+    /// # Errors
+    /// It is not an integer.
     pub(crate) fn index_of(&mut self, id: u32) -> Result<Step, SpirvError> {
-        let signed = self.context.module.types.scalar(self.type_of(id));
+        let ty = self.context.module.types.as_vector(self.type_of(id));
+        let Some((scalar, 1)) = ty.filter(|&(scalar, _)| is_integer(scalar)) else {
+            let found = self.context.module.types.kind(self.type_of(id));
+            return Err(SpirvError::WrongKind { id, found, expected: "an integer" });
+        };
         if let Some(bits) = self.known_bits(id) {
             let bits = bits.first().copied().unwrap_or(0);
             return Ok(Step::Part(u32::try_from(bits).unwrap_or(u32::MAX)));
         }
-        let def = self.vector(id)?;
-        let is_signed = signed.is_some_and(crate::alu::is_signed);
-        Ok(Step::Index(self.to_32_bits(def, is_signed)))
+        let index = self.term(id)?;
+        Ok(Step::Index(self.to_32_bits(index.value, is_signed(scalar))))
     }
 
     /// Adds the steps of an access chain.

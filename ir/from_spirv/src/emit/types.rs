@@ -127,5 +127,6 @@ impl Context<'_> {
 
 /// Whether memory of a mode has the layout of its decorations.
 pub(crate) fn has_layout_mode(mode: VariableModes) -> bool {
-    mode.intersects(VariableModes::MEM_UBO.union(VariableModes::MEM_SSBO).union(VariableModes::MEM_PUSH_CONST))
+    let buffers = VariableModes::MEM_UBO.union(VariableModes::MEM_SSBO).union(VariableModes::MEM_PUSH_CONST);
+    mode.intersects(buffers.union(VariableModes::MEM_SHARED))
 }
