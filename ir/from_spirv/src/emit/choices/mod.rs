@@ -282,7 +282,9 @@ impl Emitter<'_, '_, '_> {
         match *self.context.module.types.get(ty) {
             // Elements beyond the end are not accessed.
             TypeData::Array { .. } => Some(u32::MAX),
-            TypeData::Matrix { columns: count, .. } | TypeData::Vector { count, .. } => Some(u32::from(count).saturating_sub(1)),
+            TypeData::Matrix { columns: count, .. } | TypeData::Vector { count, .. } => {
+                Some(u32::from(count).saturating_sub(1))
+            }
             _ => None,
         }
     }
