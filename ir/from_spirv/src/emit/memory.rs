@@ -339,7 +339,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn store_to(&mut self, place: &Place, value: Def) {
-        let mut store = |emitter: &mut Self, deref: Def, value: Def| {
+        let store = |emitter: &mut Self, deref: Def, value: Def| {
             let count = emitter.b.body.num_components(value);
             let indices = [(IndexKind::WriteMask, (1 << count) - 1), (IndexKind::Access, place.access.0 as i32)];
             emitter.b.intrinsic(IntrinsicOp::StoreDeref, &[deref, value], &indices, None);
@@ -463,7 +463,7 @@ impl Emitter<'_, '_, '_> {
 
     fn store_packed(&mut self, packed: Packed, steps: &[Step], value: Def) {
         let (vertex, step) = Self::packed_steps(packed, steps);
-        let mut store = |emitter: &mut Self, number: u32| {
+        let store = |emitter: &mut Self, number: u32| {
             let (vector, component) = Self::packed_at(packed, number);
             let Some(deref) = emitter.packed_deref(packed, vector, vertex) else { return };
             let splat = emitter.b.mov(tgsi_ir::builder::AluSrc::component(value, 0), 4);
