@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use tgsi_ir::shader::ShaderStage;
+use tgsi_raster::Picture;
 
 use crate::assemble::Modules;
 use crate::buffer::Buffer;
@@ -34,6 +35,26 @@ pub struct Outcome {
     pub expectations: usize,
     /// The buffers at the end.
     pub buffers: Vec<Buffer>,
+    /// The number of the buffer that the last draw drew on.
+    pub target: Option<usize>,
+}
+
+impl Outcome {
+    /// The picture that was drawn last; `None` if nothing was drawn.
+    pub fn picture(&self) -> Option<Picture> {
+        let buffer = self.buffers.get(self.target?)?;
+        let format = buffer.format.as_ref()?;
+        let [width, height, _] = buffer.level_size(0);
+        let mut picture = Picture::new((width, height), [0, 0, 0, 255]);
+        let stride = buffer.layout.stride.max(1);
+        let texels = buffer.bytes.chunks_exact(stride * buffer.samples as usize);
+        for (pixel, texel) in picture.pixels.chunks_exact_mut(4).zip(texels) {
+            for (byte, value) in pixel.iter_mut().zip(format.values(texel)) {
+                *byte = value.map_or(*byte, |value| (value.clamp(0.0, 1.0) * 255.0).round() as u8);
+            }
+        }
+        Some(picture)
+    }
 }
 
 /// Plays a script.
@@ -51,9 +72,11 @@ pub fn play(script: &Script, modules: &Modules, executor: Executor<'_>) -> Resul
         buffers: script.buffers.clone(),
         failures: Vec::new(),
         expectations: 0,
+        target: None,
     };
     player.commands(&script.commands)?;
-    Ok(Outcome { failures: player.failures, expectations: player.expectations, buffers: player.buffers })
+    let Player { failures, expectations, buffers, target, .. } = player;
+    Ok(Outcome { failures, expectations, buffers, target })
 }
 
 /// A pipeline, and the values to clear its attachments with.
@@ -75,6 +98,7 @@ struct Player<'a> {
     buffers: Vec<Buffer>,
     failures: Vec<Failure>,
     expectations: usize,
+    target: Option<usize>,
 }
 
 impl Player<'_> {
@@ -173,6 +197,7 @@ impl Player<'_> {
     fn draw(&mut self, pipeline: usize, shape: &Shape, line: usize) -> Result<(), Refusal> {
         let programs = self.programs_of(pipeline, line)?;
         let Some(state) = self.states.get(pipeline) else { return Ok(()) };
+        self.target = state.pipeline.colors.first().map(|color| color.buffer);
         let draw = Draw { script: self.script, pipeline: &state.pipeline, programs: &programs, line };
         draw.run(shape, &mut self.buffers)
     }

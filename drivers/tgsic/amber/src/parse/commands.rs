@@ -157,7 +157,9 @@ impl<'s> Parser<'s> {
             for _ in 0..components {
                 values.push(f64::from(self.tokens.float("a component")? / 255.0));
             }
-            let tolerances = if self.tokens.eat("TOLERANCE") { self.tolerances()? } else { Vec::new() };
+            let mut tolerances = if self.tokens.eat("TOLERANCE") { self.tolerances()? } else { Vec::new() };
+            // Numbers have the unit of the components.
+            tolerances.iter_mut().filter(|tolerance| !tolerance.is_percent).for_each(|t| t.value /= 255.0);
             return Ok(Expectation::Colors { buffer, area, values, tolerances });
         }
         let tolerances = if self.tokens.eat("TOLERANCE") { self.tolerances()? } else { Vec::new() };

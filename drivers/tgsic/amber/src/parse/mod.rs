@@ -4,6 +4,8 @@ mod bindings;
 mod buffers;
 mod commands;
 mod pipelines;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use commands::{in_clip_space, rectangle_strip};
 pub(crate) use pipelines::MAX_SIDE;
