@@ -17,6 +17,7 @@ mod decorations;
 mod emit;
 mod error;
 mod front_end;
+mod glsl450;
 mod grammar;
 mod images;
 mod interface;
@@ -26,6 +27,8 @@ mod options;
 mod resources;
 mod scopes;
 mod specialize;
+#[cfg(test)]
+mod test_modules;
 mod types;
 mod words;
 
