@@ -16,6 +16,8 @@ static FRONT_ENDS: &[&dyn FrontEnd] = &[
     &IR_TEXT,
     #[cfg(feature = "glsl")]
     &tgsi_glsl::GLSL,
+    #[cfg(feature = "spirv-in")]
+    &tgsi_from_spirv::SPIRV,
 ];
 
 /// Converts binary code to text; `None` for code of another driver.

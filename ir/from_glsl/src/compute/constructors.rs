@@ -1,8 +1,9 @@
 //! Constructors of vectors and matrices.
 
 use arrayvec::ArrayVec;
+use tgsi_arithmetic::{MAX, Operand, Sink};
 
-use super::{MAX, Operand, Sink, bits_of};
+use super::component;
 use crate::types::Scalar;
 
 /// The shape of a scalar, vector or matrix.
@@ -63,7 +64,7 @@ fn matrix<S: Sink>(
     let mut all = ArrayVec::<S::Value, MAX>::new();
     let one = if scalar == Scalar::Double { 1f64.to_bits() } else { u64::from(1f32.to_bits()) };
     // One vector holds the constants of all columns.
-    let constants = sink.constant(bits_of(scalar), &[0, one]);
+    let constants = sink.constant(component(scalar).bits, &[0, one]);
     for column in 0..columns {
         let elements: ArrayVec<(S::Value, u8), MAX> = (0..rows)
             .map(|row| match element(column, row) {

@@ -1,5 +1,6 @@
 //! Calls of functions of the shader and of the language.
 
+use tgsi_arithmetic::Operand;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{InstData, Shape};
 use tgsi_ir::entities::{Def, Variable as IrVariable};
@@ -8,7 +9,7 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use super::places::{Place, Value};
 use super::{EmitError, Emitter, bit_size};
 use crate::builtins::functions::{BuiltinOp, Detail};
-use crate::compute::{self, Operand};
+use crate::compute;
 use crate::program::{Direction, Expr, ExprId, ExprKind, ExprList, FunctionId, VariableId};
 use crate::types::{Scalar, TypeId};
 

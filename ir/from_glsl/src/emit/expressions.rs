@@ -1,6 +1,7 @@
 //! Values of expressions.
 
 use arrayvec::ArrayVec;
+use tgsi_arithmetic::Operand;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::{Def, Variable as IrVariable};
@@ -9,8 +10,8 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use super::places::{Place, Value, swizzle};
 use super::{EmitError, Emitter, bit_size, index};
 use crate::ast::BinaryOp;
+use crate::compute;
 use crate::compute::constructors::Shape;
-use crate::compute::{self, Operand};
 use crate::program::{Constant, ConstantId, Expr, ExprId, ExprKind, ExprList};
 use crate::types::{Scalar, TypeData, TypeId};
 

@@ -1,6 +1,7 @@
 //! Places: memory that expressions name, and values.
 
 use arrayvec::ArrayVec;
+use tgsi_arithmetic::Operand;
 use tgsi_ir::Swizzle;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{DerefKind, InstData, Shape, SourceSpec};
@@ -9,7 +10,6 @@ use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::{EmitError, Emitter, bit_size, index};
-use crate::compute::Operand;
 use crate::program::{ExprId, ExprKind};
 use crate::types::{TypeData, TypeId};
 

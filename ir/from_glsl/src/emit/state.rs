@@ -3,6 +3,7 @@
 //! Drivers provide several fields in one register of four floats. The IR variable of such state is an array of these
 //! registers, and a field is some components of one. Copies of a whole struct are ordinary structs.
 
+use tgsi_arithmetic::Operand;
 use tgsi_ir::Swizzle;
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
@@ -13,7 +14,6 @@ use super::places::{Place, Value};
 use super::{Context, Emitter, index};
 use crate::builtins::variables::Role;
 use crate::builtins::variables::state::{self, StateStruct};
-use crate::compute::Operand;
 use crate::program::{Storage, VariableId};
 use crate::types::{TypeData, TypeId};
 

@@ -1,5 +1,6 @@
 //! Statements.
 
+use tgsi_arithmetic::Operand;
 use tgsi_ir::Builder;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
@@ -306,7 +307,6 @@ impl Emitter<'_, '_, '_> {
 
     /// Zero of a type that fits in registers.
     fn zero(&mut self, ty: TypeId) -> Option<Value> {
-        use crate::compute::Operand;
         let zeros = [0u64; 4];
         let vector = |b: &mut Builder<'_>, bits: u8, count: u8| {
             b.constant(bits, zeros.get(..usize::from(count)).unwrap_or(&zeros))

@@ -1,6 +1,7 @@
 //! Texture functions.
 
 use arrayvec::ArrayVec;
+use tgsi_arithmetic::Operand;
 use tgsi_ir::Swizzle;
 use tgsi_ir::alu::AluType;
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
@@ -11,7 +12,6 @@ use tgsi_ir::shader::ShaderStage;
 use super::places::Value;
 use super::{EmitError, Emitter};
 use crate::builtins::functions::{TextureArgument, TextureOp};
-use crate::compute::Operand;
 use crate::program::{Expr, ExprId};
 use crate::types::{SamplerType, Scalar, TypeData};
 

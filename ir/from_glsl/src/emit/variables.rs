@@ -1,5 +1,6 @@
 //! Variables of the IR.
 
+use tgsi_arithmetic::Operand;
 use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Def, Type as IrType, Variable as IrVariable};
 use tgsi_ir::intrinsics::IntrinsicOp;
@@ -11,7 +12,6 @@ use tgsi_ir::{Builder, Cursor};
 use super::places::{Place, Value};
 use super::{Context, Emitter, bit_size, index};
 use crate::builtins::variables::Role;
-use crate::compute::Operand;
 use crate::program::{ConstantId, Interpolation, Storage, VariableId};
 use crate::types::{Scalar, TypeData, TypeId};
 

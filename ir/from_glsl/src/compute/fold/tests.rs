@@ -142,62 +142,6 @@ fn functions_have_their_values() {
 }
 
 #[test]
-fn inverses_are_inverse() {
-    let rotation = |n: u8| -> Vec<f32> {
-        // Diagonally dominant, so that it has an inverse.
-        let element =
-            |column: u8, row: u8| if column == row { 5.0 } else { f32::from(column * 3 + row * 7) % 4.0 - 1.5 };
-        (0..n).flat_map(|column| (0..n).map(move |row| element(column, row))).collect()
-    };
-    for n in 2..=4 {
-        let ty = TypeId::matrix(n, n);
-        let m = matrix(n, n, &rotation(n));
-        let inverse = builtin(&Types::new(), B::Inverse, ty, &[&m]).unwrap();
-        let product = values(&folded(BinaryOp::Mul, ty, &m, &inverse));
-        for (at, value) in product.iter().enumerate() {
-            let expected = if at % (usize::from(n) + 1) == 0 { 1.0 } else { 0.0 };
-            assert!((value - expected).abs() < 1e-5, "{n}: {product:?}");
-        }
-        let of = |m: &Constant| called(B::Determinant, TypeId::FLOAT, &[m])[0];
-        assert!((of(&m) * of(&inverse) - 1.0).abs() < 1e-5, "{n}");
-        let transposed = builtin(&Types::new(), B::Transpose, ty, &[&m]).unwrap();
-        assert!((of(&transposed) - of(&m)).abs() < 1e-3);
-    }
-    assert_eq!(called(B::Determinant, TypeId::FLOAT, &[&matrix(2, 2, &[1.0, 2.0, 3.0, 4.0])]), [-2.0]);
-}
-
-/// Within the error of the polynomials.
-#[test]
-fn angles_are_near() {
-    let near = |op, arguments: &[f32], expected: f64| {
-        let arguments: Vec<Constant> = arguments.iter().map(|&value| floats(&[value])).collect();
-        let value = called(op, TypeId::FLOAT, &arguments.iter().collect::<Vec<_>>())[0];
-        assert!((f64::from(value) - expected).abs() < 5e-4 * expected.abs().max(1.0), "{op:?}: {value}, {expected}");
-    };
-    for step in -20..=20i8 {
-        let x = f32::from(step) / 20.0;
-        let wide = f64::from(x);
-        near(B::Asin, &[x], wide.asin());
-        near(B::Acos, &[x], wide.acos());
-        near(B::Sinh, &[x * 3.0], (wide * 3.0).sinh());
-        near(B::Tanh, &[x * 30.0], (f64::from(x * 30.0)).tanh());
-        near(B::Asinh, &[x * 9.0], f64::from(x * 9.0).asinh());
-        near(B::Acosh, &[2.0 + x], f64::from(2.0 + x).acosh());
-        near(B::Atan, &[x * 50.0], f64::from(x * 50.0).atan());
-        near(B::Tan, &[x], wide.tan());
-        for other in -20..=20i8 {
-            let y = f32::from(other) / 10.0;
-            if (x, y) != (0.0, 0.0) {
-                near(B::Atan, &[y, x], f64::from(y).atan2(wide));
-            }
-        }
-    }
-    near(B::Atan, &[-0.0, -1.0], -std::f64::consts::PI);
-    near(B::Atan, &[0.0, -1.0], std::f64::consts::PI);
-    near(B::Atan, &[1e30, 1e30], std::f64::consts::FRAC_PI_4);
-}
-
-#[test]
 fn structs_and_arrays() {
     let (mut types, mut interner) = (Types::new(), Interner::new());
     let tokens = TokenRange::default();

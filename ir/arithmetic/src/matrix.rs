@@ -1,27 +1,28 @@
-//! Transposes, determinants and inverses of matrices.
+//! Functions of matrices of floats, given by their columns.
 
 use arrayvec::ArrayVec;
 use tgsi_ir::Swizzle;
 use tgsi_ir::alu::AluOp;
 
-use super::operators::{add, dot, subtract};
-use super::{MAX, Sink};
+use crate::geometry::cross;
+use crate::operators::{difference, dot, sum};
+use crate::{Columns, MAX, Sink};
 
-type Columns<V> = ArrayVec<V, MAX>;
+/// The product of a column and a row: as many rows and columns as they have components.
+pub fn outer_product<S: Sink>(sink: &mut S, column: S::Value, row: S::Value) -> Columns<S::Value> {
+    let (rows, columns) = (sink.components(column), sink.components(row));
+    let columns = (0..columns.min(MAX as u8)).map(|number| {
+        let factor = (row, Swizzle::replicate(number));
+        sink.alu(AluOp::Fmul, rows, &[(column, Swizzle::IDENTITY), factor])
+    });
+    columns.collect()
+}
 
-/// The transpose.
-pub(super) fn transpose<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Columns<S::Value> {
+/// The transpose of 2 to 4 columns of one size.
+pub fn transpose<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Columns<S::Value> {
     let rows = columns.first().map_or(0, |&column| sink.components(column));
     let row = |row: u8| columns.iter().map(move |&column| (column, row)).collect::<ArrayVec<_, MAX>>();
     (0..rows).map(|number| sink.gather(&row(number))).collect()
-}
-
-/// The cross product.
-pub(super) fn cross<S: Sink>(sink: &mut S, a: S::Value, b: S::Value) -> S::Value {
-    let (yzx, zxy) = (Swizzle::new(&[1, 2, 0]), Swizzle::new(&[2, 0, 1]));
-    let first = sink.alu(AluOp::Fmul, 3, &[(a, yzx), (b, zxy)]);
-    let second = sink.alu(AluOp::Fmul, 3, &[(a, zxy), (b, yzx)]);
-    subtract(sink, first, second)
 }
 
 /// A component of a vector.
@@ -34,11 +35,11 @@ fn product<S: Sink>(sink: &mut S, a: Element<S::Value>, b: Element<S::Value>) ->
 /// `a * d - b * c`
 fn minor<S: Sink>(sink: &mut S, [a, b, c, d]: [Element<S::Value>; 4]) -> S::Value {
     let (first, second) = (product(sink, a, d), product(sink, b, c));
-    subtract(sink, first, second)
+    difference(sink, first, second)
 }
 
-/// The determinant.
-pub(super) fn determinant<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Option<S::Value> {
+/// The determinant of 2 to 4 columns of as many components. Returns `None` for other numbers of columns.
+pub fn determinant<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Option<S::Value> {
     Some(match *columns {
         [a, b] => minor(sink, [(a, 0), (b, 0), (a, 1), (b, 1)]),
         [a, b, c] => {
@@ -53,8 +54,9 @@ pub(super) fn determinant<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Option
     })
 }
 
-/// The inverse: cofactors divided by the determinant.
-pub(super) fn inverse<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Option<Columns<S::Value>> {
+/// The inverse of 2 to 4 columns of as many components: cofactors divided by the determinant. Returns `None` for other
+/// numbers of columns.
+pub fn inverse<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Option<Columns<S::Value>> {
     let determinant_and_columns = match *columns {
         [a, b] => {
             let (minus_b, minus_a) = (sink.one(AluOp::Fneg, b), sink.one(AluOp::Fneg, a));
@@ -101,12 +103,12 @@ fn minors<S: Sink>(sink: &mut S, a: S::Value, b: S::Value) -> [S::Value; 6] {
 /// The determinant of four columns from the minors of the first and of the last two.
 fn expansion<S: Sink>(sink: &mut S, first: &[S::Value; 6], second: &[S::Value; 6]) -> S::Value {
     let products = [0, 1, 2, 3, 4, 5].map(|number: usize| sink.two(AluOp::Fmul, first[number], second[5 - number]));
-    let [mut sum, minus1, plus2, plus3, minus4, plus5] = products;
-    sum = subtract(sink, sum, minus1);
-    sum = add(sink, sum, plus2);
-    sum = add(sink, sum, plus3);
-    sum = subtract(sink, sum, minus4);
-    add(sink, sum, plus5)
+    let [first, minus1, plus2, plus3, minus4, plus5] = products;
+    let so_far = difference(sink, first, minus1);
+    let so_far = sum(sink, so_far, plus2);
+    let so_far = sum(sink, so_far, plus3);
+    let so_far = difference(sink, so_far, minus4);
+    sum(sink, so_far, plus5)
 }
 
 /// The determinant of the components of a vector other than one, and the minors of two columns.
@@ -117,6 +119,6 @@ fn cofactor<S: Sink>(sink: &mut S, vector: S::Value, left_out: u8, minors: &[S::
     let (yz, xz, xy) = (pair(y, z)?, pair(x, z)?, pair(x, y)?);
     let (first, second, third) =
         (product(sink, (vector, x), (yz, 0)), product(sink, (vector, y), (xz, 0)), product(sink, (vector, z), (xy, 0)));
-    let difference = subtract(sink, first, second);
-    Some(add(sink, difference, third))
+    let first_two = difference(sink, first, second);
+    Some(sum(sink, first_two, third))
 }

@@ -5,7 +5,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{AluFlags, Builder, Def, InstData, Swizzle};
 
-use super::Sink;
+use crate::Sink;
 
 impl Sink for Builder<'_> {
     type Value = Def;
@@ -51,6 +51,3 @@ impl Sink for Builder<'_> {
         self.flags.is_exact()
     }
 }
-
-#[cfg(test)]
-mod tests;

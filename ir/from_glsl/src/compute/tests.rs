@@ -1,138 +1,36 @@
 //! Every operator and function has the same value in the interpreter of the IR and as a constant.
 
-use arrayvec::ArrayVec;
-use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Random, RunLimits};
-use tgsi_ir::alu::AluOp;
-use tgsi_ir::builder::Builder;
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Def, Shader, ShaderStage};
+use tgsi_arithmetic::fold::{Folder, Known};
+use tgsi_arithmetic::{Operand, Sink};
+use tgsi_ir::{Def, ShaderStage};
 
+use super::constructors::{Shape, construct};
+use super::functions::{Argument, builtin};
+use super::{component, operators};
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::builtins::functions::{self, Overloads};
-use crate::compute::constructors::{Shape, construct};
-use crate::compute::fold::{Folder, Known};
-use crate::compute::functions::{Argument, builtin};
-use crate::compute::{Operand, Sink, bits_of, operators};
 use crate::extension::Extensions;
 use crate::types::{Scalar, TypeData, TypeId, Types};
 use crate::version::{Profile, Version};
 
-/// Code in two sinks: a shader that stores its results, and the results as words.
-struct Pair<'a> {
-    builder: Builder<'a>,
-    random: Random,
-    registers: i32,
-    expected: Vec<(String, Vec<u64>)>,
-}
+#[path = "../../../arithmetic/tests/pair.rs"]
+mod pair;
 
-impl Pair<'_> {
-    /// The bits of a component: special values, small numbers, and any bits.
-    fn component(&mut self, scalar: Scalar) -> u64 {
-        let choice = self.random.bits();
-        let number = (self.random.bits() % 2001) as f64 / 250.0 - 4.0;
-        match scalar {
-            Scalar::Bool => choice & 1,
-            Scalar::Float => match choice % 8 {
-                0 => u64::from(self.random.bits() as u32),
-                1 => [0, 0x8000_0000, 0x7f80_0000, 0x3f80_0000, 0xbf80_0000][choice as usize / 8 % 5],
-                _ => u64::from((number as f32).to_bits()),
-            },
-            Scalar::Double => match choice % 8 {
-                0 => self.random.bits(),
-                _ => number.to_bits(),
-            },
-            Scalar::Int | Scalar::Uint => match choice % 4 {
-                0 => u64::from(self.random.bits() as u32),
-                1 => [0, 1, 0xffff_ffff, 0x8000_0000, 0x7fff_ffff][choice as usize / 4 % 5],
-                _ => u64::from((number as i32) as u32),
-            },
+use pair::{Pair, check};
+
+/// The same value of a type in both sinks.
+fn operand(pair: &mut Pair<'_>, types: &Types, ty: TypeId) -> (Scalar, Operand<Def>, Operand<Known>) {
+    match types.get(ty) {
+        TypeData::Vector { scalar, components } => {
+            let (def, known) = pair.vector(component(scalar), components);
+            (scalar, Operand::Vector(def), Operand::Vector(known))
         }
-    }
-
-    /// The same vector in both sinks.
-    fn vector(&mut self, scalar: Scalar, components: u8) -> (Def, Known) {
-        let bits: ArrayVec<u64, 4> = (0..components).map(|_| self.component(scalar)).collect();
-        let bit_size = bits_of(scalar);
-        (Sink::constant(&mut self.builder, bit_size, &bits), Known::new(bit_size, &bits))
-    }
-
-    /// The same value of a type in both sinks.
-    fn operand(&mut self, types: &Types, ty: TypeId) -> (Scalar, Operand<Def>, Operand<Known>) {
-        match types.get(ty) {
-            TypeData::Vector { scalar, components } => {
-                let (def, known) = self.vector(scalar, components);
-                (scalar, Operand::Vector(def), Operand::Vector(known))
-            }
-            TypeData::Matrix { scalar, columns, rows } => {
-                let pairs: ArrayVec<(Def, Known), 4> = (0..columns).map(|_| self.vector(scalar, rows)).collect();
-                let (defs, known) = pairs.into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
-                (scalar, Operand::Matrix(defs.into_iter().collect()), Operand::Matrix(known.into_iter().collect()))
-            }
-            data => panic!("{data:?}"),
+        TypeData::Matrix { scalar, columns, rows } => {
+            let (def, known) = pair.matrix(component(scalar), columns, rows);
+            (scalar, Operand::Matrix(def), Operand::Matrix(known))
         }
+        data => panic!("{data:?}"),
     }
-
-    /// Stores a result, and keeps the expected value.
-    fn compare(&mut self, what: &str, emitted: &Operand<Def>, known: &Operand<Known>) {
-        assert_eq!(emitted.vectors().len(), known.vectors().len(), "{what}");
-        for (&def, known) in emitted.vectors().iter().zip(known.vectors()) {
-            let components = self.builder.components(def);
-            assert_eq!((components, self.builder.bit_size(def)), (Folder.components(*known), Folder.bit_size(*known)));
-            for component in 0..components {
-                let value = self.builder.channel(def, component);
-                let words = match self.builder.bit_size(value) {
-                    1 => self.builder.alu(AluOp::B2i32, &[value]),
-                    64 => self.builder.alu(AluOp::Unpack642x32, &[value]),
-                    _ => value,
-                };
-                self.store(words);
-                let bits = known.bits()[usize::from(component)];
-                let words =
-                    if Folder.bit_size(*known) == 64 { vec![bits & 0xffff_ffff, bits >> 32] } else { vec![bits] };
-                self.expected.push((what.to_owned(), words));
-            }
-        }
-    }
-
-    fn store(&mut self, value: Def) {
-        let zero = self.builder.u32_const(0);
-        let mask = (1 << self.builder.body.num_components(value)) - 1;
-        let indices = [(IndexKind::Base, self.registers), (IndexKind::WriteMask, mask)];
-        self.builder.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &indices, None);
-        self.registers += 1;
-    }
-}
-
-/// NaNs may have any payload.
-fn is_same(words: &[u64], expected: &[u64]) -> bool {
-    let is_nan = |words: &[u64]| match *words {
-        [word] => f32::from_bits(word as u32).is_nan(),
-        [low, high] => f64::from_bits(low | high << 32).is_nan(),
-        _ => false,
-    };
-    words == expected || is_nan(words) && is_nan(expected)
-}
-
-/// Builds code, runs it, and compares. Returns the number of results.
-fn check(seed: u64, build: impl FnOnce(&mut Pair<'_>)) -> usize {
-    let mut shader = Shader::new(ShaderStage::Vertex);
-    let mut pair = Pair {
-        builder: Builder::at_end(shader.main_mut()),
-        random: Random::new(seed),
-        registers: 0,
-        expected: Vec::new(),
-    };
-    build(&mut pair);
-    let expected = pair.expected;
-    shader.num_outputs = expected.len() as u32;
-    let inputs = Inputs { lanes: 1, inputs: LaneRegisters::new(1, 1), ..Inputs::default() };
-    let ran = tgsi_ir::run::run(&shader, &inputs, &mut AnalyticResources::default(), RunLimits::of_steps(1 << 24));
-    let outputs = ran.unwrap_or_else(|error| panic!("{error}")).outputs;
-    for (register, (what, expected)) in expected.iter().enumerate() {
-        let words: Vec<u64> = (0..expected.len()).map(|component| outputs.get(register, component, 0).into()).collect();
-        assert!(is_same(&words, expected), "{what}, seed {seed}: {words:x?} in the shader, {expected:x?} as constant");
-    }
-    expected.len()
 }
 
 #[test]
@@ -154,7 +52,7 @@ fn functions_agree() {
                     }
                     let (mut emitted, mut known) = (Vec::new(), Vec::new());
                     for &(ty, _) in ins {
-                        let (scalar, def, value) = pair.operand(&types, ty);
+                        let (scalar, def, value) = operand(pair, &types, ty);
                         emitted.push(Argument { scalar, operand: def });
                         known.push(Argument { scalar, operand: value });
                     }
@@ -225,8 +123,8 @@ fn operators_agree() {
                 if types.scalar(left) != types.scalar(right) || !fit(l, r) {
                     continue;
                 }
-                let (scalar, a, x) = pair.operand(&types, left);
-                let (_, b, y) = pair.operand(&types, right);
+                let (scalar, a, x) = operand(pair, &types, left);
+                let (_, b, y) = operand(pair, &types, right);
                 for op in operators {
                     let emitted = operators::binary(&mut pair.builder, op, scalar, &a, &b);
                     let known = operators::binary(&mut Folder, op, scalar, &x, &y);
@@ -235,7 +133,7 @@ fn operators_agree() {
                     }
                 }
             }
-            let (scalar, a, x) = pair.operand(&types, left);
+            let (scalar, a, x) = operand(pair, &types, left);
             for op in [UnaryOp::Plus, UnaryOp::Minus, UnaryOp::Not, UnaryOp::Complement] {
                 let emitted = operators::unary(&mut pair.builder, op, scalar, &a);
                 if let (Some(emitted), Some(known)) = (emitted, operators::unary(&mut Folder, op, scalar, &x)) {

@@ -1,0 +1,365 @@
+//! Functions: copies for each set of variables that arguments lead to, calls, ends of invocations.
+
+use std::rc::Rc;
+
+use spirv::Op;
+use tgsi_ir::Body;
+use tgsi_ir::body::{InstData, JumpKind, Shape};
+use tgsi_ir::entities::{Function as IrFunction, Type as IrType, Variable as IrVariable};
+use tgsi_ir::intrinsics::indices::AccessFlags;
+use tgsi_ir::shader::FunctionData;
+use tgsi_ir::types::ScalarType;
+use tgsi_ir::variable::VariableModes;
+
+use super::pointer::{Base, Pointer, Step};
+use super::storage::Memory;
+use super::value::Value;
+use super::{Context, Emitter};
+use crate::error::SpirvError;
+use crate::module::Id;
+use crate::types::{TypeData, TypeId};
+use crate::words::Inst;
+
+/// A step of a pointer argument. Run-time indices are in variables of the copy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum BoundStep {
+    Part(u32),
+    Index,
+}
+
+/// What a pointer or opaque argument leads to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Binding {
+    base: Base,
+    steps: Vec<BoundStep>,
+    ty: TypeId,
+    class: u32,
+    access: AccessFlags,
+    is_opaque: bool,
+}
+
+/// A function and the bindings of its pointer and opaque parameters.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct FunctionKey {
+    function: usize,
+    bindings: Vec<Binding>,
+}
+
+/// A copy of a function for a key.
+#[derive(Clone, Debug)]
+pub(super) struct FunctionCopy {
+    pub(super) target: IrFunction,
+    /// The variables of value parameters, in order.
+    parameters: Vec<Memory>,
+    /// The variables of run-time indices of bindings, in order.
+    indices: Vec<IrVariable>,
+    result: Option<Memory>,
+}
+
+/// A copy that is not emitted yet.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    key: FunctionKey,
+    copy: Rc<FunctionCopy>,
+    is_entry: bool,
+}
+
+/// Finds the functions that may end the invocation, and reports recursion.
+pub(super) fn find_ends(context: &mut Context<'_>) {
+    let module = &*context.module;
+    let count = module.functions.len();
+    let mut ends = vec![false; count];
+    let mut callees: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (number, function) in module.functions.iter().enumerate() {
+        for inst in function.blocks.iter().flat_map(|block| module.instructions(block)) {
+            match Op::from_u32(inst.op.into()) {
+                Some(Op::Kill | Op::TerminateInvocation) => ends[number] = true,
+                Some(Op::FunctionCall) => {
+                    if let Id::Function(callee) = module.id(inst.word(2)) {
+                        callees[number].push(callee as usize);
+                    }
+                }
+                _ => {}
+            }
+        }
+        callees[number].sort_unstable();
+        callees[number].dedup();
+    }
+    // Callees before callers.
+    let mut state = vec![0u8; count];
+    let mut recursive = None;
+    for root in 0..count {
+        let mut stack = vec![(root, 0usize)];
+        while let Some((function, next)) = stack.pop() {
+            if next == 0 && std::mem::replace(&mut state[function], 1) == 2 {
+                state[function] = 2;
+                continue;
+            }
+            match callees[function].get(next) {
+                Some(&callee) => {
+                    stack.push((function, next + 1));
+                    match state[callee] {
+                        0 => stack.push((callee, 0)),
+                        1 => recursive = Some(callee),
+                        _ => {}
+                    }
+                }
+                None => {
+                    state[function] = 2;
+                    ends[function] |= callees[function].iter().any(|&callee| ends[callee]);
+                }
+            }
+        }
+    }
+    if let Some(function) = recursive.and_then(|number| module.functions.get(number)) {
+        let error = SpirvError::Recursion { id: function.id };
+        context.findings.add(error, function.span);
+    }
+    context.ends_invocation = ends;
+}
+
+impl<'m> Context<'m> {
+    /// The copy of the entry point's function.
+    pub(super) fn entry_copy(&mut self, id: u32) -> Option<Rc<FunctionCopy>> {
+        if self.findings.has_errors() {
+            return None;
+        }
+        match self.module.id(id) {
+            Id::Function(function) => {
+                let key = FunctionKey { function: function as usize, bindings: Vec::new() };
+                self.copy(key, true).map_err(|error| self.report_at_entry(error)).ok()
+            }
+            other => {
+                self.report_at_entry(SpirvError::WrongKind { id, found: other.kind(), expected: "a function" });
+                None
+            }
+        }
+    }
+
+    fn report_at_entry(&mut self, error: SpirvError) {
+        let span = self.module.entry_points.get(self.entry).map(|entry| entry.span).unwrap_or_default();
+        self.findings.add(error, span);
+    }
+
+    /// The copy of a function for a key, emitted later if it is new.
+    fn copy(&mut self, key: FunctionKey, is_entry: bool) -> Result<Rc<FunctionCopy>, SpirvError> {
+        if let Some(known) = self.functions.get(&key) {
+            return Ok(known.clone());
+        }
+        let (count, limit) = (self.functions.len() as u64, self.options.limits.functions.into());
+        if count >= limit {
+            return Err(SpirvError::TooLarge { what: "copies of functions", count: count + 1, limit });
+        }
+        let Some(function) = self.module.functions.get(key.function) else {
+            return Err(SpirvError::NoEntryPoint);
+        };
+        if function.blocks.is_empty() {
+            return Err(SpirvError::Undefined { id: function.id });
+        }
+        let (id, result) = (function.id, function.result);
+        let parameters = function.parameters.clone();
+        let name = self.module.name(id);
+        let name = name.split('(').next().filter(|name| !name.is_empty() && *name != "main").map(str::to_owned);
+        let name = name.unwrap_or_else(|| format!("function_{id}"));
+        let values: Vec<(u32, TypeId)> = parameters.iter().copied().filter(|&(_, ty)| !self.is_bound(ty)).collect();
+        let parameters = values.into_iter().map(|(id, ty)| self.value_memory(&format!("{name}_{id}"), ty)).collect();
+        let word = self.shader.types.vector(ScalarType::Uint, 1);
+        let num_indices =
+            key.bindings.iter().flat_map(|binding| &binding.steps).filter(|step| **step == BoundStep::Index).count();
+        let indices = (0..num_indices).map(|_| self.temporary("index", word)).collect();
+        let result = (result != TypeId::VOID).then(|| self.value_memory(&format!("{name}_result"), result));
+        let target = self.shader.functions.push(FunctionData {
+            name,
+            parameters: Vec::new(),
+            is_entry_point: false,
+            is_exported: false,
+            attributes: Vec::new(),
+            body: Some(Body::new()),
+        });
+        let copy = Rc::new(FunctionCopy { target, parameters, indices, result });
+        self.functions.insert(key.clone(), copy.clone());
+        self.pending.push(Pending { key, copy: copy.clone(), is_entry });
+        Ok(copy)
+    }
+
+    /// A variable for a value.
+    fn value_memory(&mut self, name: &str, ty: TypeId) -> Memory {
+        let ir_type: IrType = self.ir_type(ty);
+        let variable = self.temporary(name, ir_type);
+        Memory { variable, mode: VariableModes::SHADER_TEMP, ty, row_major: false }
+    }
+
+    /// Whether parameters of a type are bound to variables.
+    fn is_bound(&self, ty: TypeId) -> bool {
+        matches!(
+            self.module.types.get(ty),
+            TypeData::Pointer { .. } | TypeData::Image(_) | TypeData::Sampler | TypeData::SampledImage(_)
+        )
+    }
+
+    /// The flag of an end in a called function.
+    fn ended_flag(&mut self) -> IrVariable {
+        if let Some(known) = self.ended {
+            return known;
+        }
+        let ty = self.shader.types.vector(ScalarType::Bool, 1);
+        let flag = self.temporary("ended", ty);
+        self.ended = Some(flag);
+        flag
+    }
+
+    /// Emits a copy of a function.
+    pub(super) fn emit_function(&mut self, pending: Pending) {
+        let Pending { key, copy, is_entry } = pending;
+        let Some(function) = self.module.functions.get(key.function) else { return };
+        let parameters = function.parameters.clone();
+        let mut body = Body::new();
+        let result = copy.result.map(|memory| memory.variable);
+        let mut emitter = Emitter::new(self, &mut body, key.function, result, is_entry);
+        emitter.target = Some(copy.target);
+        let mut values = copy.parameters.iter();
+        let mut bindings = key.bindings.iter();
+        let mut indices = copy.indices.iter();
+        for (id, ty) in parameters {
+            let value = if emitter.context.is_bound(ty) {
+                bindings.next().map(|binding| emitter.bound_value(binding, &mut indices))
+            } else {
+                values.next().and_then(|&memory| emitter.load(&Rc::new(memory_pointer(memory))).ok())
+            };
+            emitter.set(id, value.unwrap_or(Value::None));
+        }
+        emitter.emit_blocks();
+        emitter.finish();
+        self.instructions = self.instructions.saturating_add(body.num_insts() as u64);
+        self.set_body(copy.target, body);
+        let limit = self.options.limits.instructions;
+        if self.instructions > limit {
+            let count = self.instructions;
+            self.report_at_entry(SpirvError::TooLarge { what: "instructions", count, limit });
+            self.pending.clear();
+        }
+    }
+}
+
+/// A pointer to a whole variable.
+fn memory_pointer(memory: Memory) -> Pointer {
+    Pointer {
+        base: Base::Local(memory),
+        steps: Default::default(),
+        ty: memory.ty,
+        class: spirv::StorageClass::Function as u32,
+        access: AccessFlags::NONE,
+    }
+}
+
+impl Emitter<'_, '_, '_> {
+    /// The value of a bound parameter.
+    fn bound_value(&mut self, binding: &Binding, indices: &mut std::slice::Iter<'_, IrVariable>) -> Value {
+        let steps = binding.steps.iter().map(|step| match step {
+            BoundStep::Part(number) => Step::Part(*number),
+            BoundStep::Index => match indices.next() {
+                Some(&variable) => Step::Index(self.load_variable(variable, Shape::new(1, 32))),
+                None => Step::Part(0),
+            },
+        });
+        let pointer = Rc::new(Pointer {
+            base: binding.base,
+            steps: steps.collect(),
+            ty: binding.ty,
+            class: binding.class,
+            access: binding.access,
+        });
+        if binding.is_opaque { Value::Opaque(pointer) } else { Value::Pointer(pointer) }
+    }
+
+    /// Loads a variable that is a vector.
+    pub(crate) fn load_variable(&mut self, variable: IrVariable, shape: Shape) -> tgsi_ir::Def {
+        let ty = self.context.shader.variables[variable].ty;
+        let deref = self.b.deref_var(variable, VariableModes::SHADER_TEMP, ty);
+        self.b.load_deref(deref, shape)
+    }
+
+    /// Stores to a variable that is a vector.
+    pub(crate) fn store_variable(&mut self, variable: IrVariable, value: tgsi_ir::Def) {
+        let ty = self.context.shader.variables[variable].ty;
+        let deref = self.b.deref_var(variable, VariableModes::SHADER_TEMP, ty);
+        let count = self.b.body.num_components(value);
+        self.b.store_deref(deref, value, (1 << count) - 1);
+    }
+
+    /// A call of a function of the module.
+    pub(super) fn call(&mut self, inst: &Inst<'_>) -> Result<Value, SpirvError> {
+        let callee = inst.word(2);
+        let Id::Function(function) = self.context.module.id(callee) else {
+            let found = self.context.module.id(callee).kind();
+            return Err(SpirvError::WrongKind { id: callee, found, expected: "a function" });
+        };
+        let function = function as usize;
+        let parameters = self.context.module.functions.get(function).map(|f| f.parameters.clone()).unwrap_or_default();
+        if parameters.len() != inst.rest(3).len() {
+            let op = "OpFunctionCall".to_owned();
+            return Err(SpirvError::Types { op, why: "the number of arguments is not that of the parameters" });
+        }
+        let (mut bindings, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (&argument, &(_, ty)) in inst.rest(3).iter().zip(&parameters) {
+            let value = self.value(argument)?;
+            if !self.context.is_bound(ty) {
+                values.push(value);
+                continue;
+            }
+            let (pointer, is_opaque) = match &value {
+                Value::Pointer(pointer) => (pointer.clone(), false),
+                Value::Opaque(pointer) => (pointer.clone(), true),
+                _ => return Err(SpirvError::Pointer { id: argument }),
+            };
+            let steps = pointer.steps.iter().map(|step| match *step {
+                Step::Part(number) => BoundStep::Part(number),
+                Step::Index(def) => {
+                    indices.push(def);
+                    BoundStep::Index
+                }
+            });
+            let steps = steps.collect();
+            let Pointer { base, ty, class, access, .. } = *pointer;
+            bindings.push(Binding { base, steps, ty, class, access, is_opaque });
+        }
+        let copy = self.context.copy(FunctionKey { function, bindings }, false)?;
+        for (&variable, &index) in copy.indices.iter().zip(&indices) {
+            self.store_variable(variable, index);
+        }
+        for (&memory, value) in copy.parameters.iter().zip(&values) {
+            self.store(&Rc::new(memory_pointer(memory)), value)?;
+        }
+        self.b.build(InstData::Call { callee: copy.target, indirect: false }, &[], None);
+        if self.context.ends_invocation.get(function).copied().unwrap_or(false) {
+            let flag = self.context.ended_flag();
+            let ended = self.load_variable(flag, Shape::new(1, 1));
+            let side = self.b.push_if(ended);
+            self.b.jump(JumpKind::Return);
+            self.b.end_if(side);
+        }
+        match copy.result {
+            // The next call of the function overwrites it.
+            Some(memory) => self.load(&Rc::new(memory_pointer(memory))),
+            None => Ok(Value::None),
+        }
+    }
+
+    /// Stores the result of the function.
+    pub(super) fn store_result(&mut self, id: u32) -> Result<(), SpirvError> {
+        let value = self.value(id)?;
+        let Some(variable) = self.result else { return Ok(()) };
+        let ty = self.context.module.functions.get(self.function).map_or(TypeId::VOID, |function| function.result);
+        let memory = Memory { variable, mode: VariableModes::SHADER_TEMP, ty, row_major: false };
+        self.store(&Rc::new(memory_pointer(memory)), &value)
+    }
+
+    /// Notes that the invocation ended, for callers of this function.
+    pub(super) fn note_end(&mut self) {
+        if !self.is_entry {
+            let flag = self.context.ended_flag();
+            let yes = self.constant(1, &[1]);
+            self.store_variable(flag, yes);
+        }
+    }
+}
