@@ -55,6 +55,25 @@ pub struct Global {
     /// Set an option of the front end; may be repeated. `tgsic languages` lists them.
     #[arg(long = "front-end-option", global = true, value_name = "NAME[=VALUE]", help_heading = "Inputs")]
     pub front_end_options: Vec<String>,
+    /// The entry point of a SPIR-V module that has several of the stage.
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Inputs")]
+    pub entry: Option<String>,
+    /// Set a specialisation constant of a SPIR-V module, such as `3=0.5`; may be repeated.
+    #[arg(long = "spec", global = true, value_name = "NUMBER=VALUE", help_heading = "Inputs")]
+    pub specialization: Vec<String>,
+    /// Choose the register of a SPIR-V resource: `unit:SET:BINDING=NUMBER`, also for `constant`, `buffer` and `image`;
+    /// may be repeated.
+    #[arg(long = "bind", global = true, value_name = "KIND:SET:BINDING=NUMBER", help_heading = "Inputs")]
+    pub binds: Vec<String>,
+    /// The API whose rules a SPIR-V module follows: `vulkan`, `opengl`, or `tgsic` for modules of the SPIR-V driver.
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Inputs")]
+    pub environment: Option<String>,
+    /// Change the sign of y of positions, for consumers whose clip space is OpenGL's.
+    #[arg(long, global = true, help_heading = "Inputs")]
+    pub flip_y: bool,
+    /// The range of depth of the consumer's clip space: `zero-to-one` or `minus-one-to-one`.
+    #[arg(long, global = true, value_name = "RANGE", help_heading = "Inputs")]
+    pub depth: Option<String>,
     /// Accept only TGSI text that the parser of Mesa 25 accepts (the front-end option `strict`). By default, text of
     /// every era is accepted.
     #[arg(long, global = true, help_heading = "Inputs")]
@@ -66,10 +85,19 @@ pub struct Global {
 }
 
 impl Global {
-    /// The options of front ends, `--strict` among them.
+    /// The options of front ends, with those that have arguments of their own.
     pub fn front_end_options(&self) -> Vec<String> {
+        let set = |name: &str, value: &String| format!("{name}={value}");
         let strict = self.strict.then(|| "strict".to_owned());
-        self.front_end_options.iter().cloned().chain(strict).collect()
+        let flip_y = self.flip_y.then(|| "flip-y".to_owned());
+        let named = [("entry", &self.entry), ("environment", &self.environment), ("depth", &self.depth)];
+        let named = named.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| set(name, value)));
+        let repeated = [("spec", &self.specialization), ("bind", &self.binds)];
+        let repeated = repeated
+            .into_iter()
+            .flat_map(|(name, values)| values.iter().map(move |value| set(name, &value.replacen('=', ":", 1))));
+        let own = self.front_end_options.iter().cloned();
+        own.chain(strict).chain(flip_y).chain(named).chain(repeated).collect()
     }
 }
 

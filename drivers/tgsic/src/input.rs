@@ -11,7 +11,7 @@ use tgsi_diagnostics::{Diagnostic, ErrorCode};
 use tgsi_ir::shader::ShaderStage;
 
 use crate::status::Failure;
-use crate::{front_ends, limits};
+use crate::{assembly, front_ends, limits};
 
 /// The file name of standard input.
 pub const STDIN: &str = "-";
@@ -56,12 +56,13 @@ impl Source {
     pub fn read_file(path: &Path) -> Result<Source, Failure> {
         let failure = |error| Failure::Read { path: path.to_owned(), error };
         if path == Path::new(STDIN) {
-            let bytes = read_bounded(&mut std::io::stdin().lock(), 0).map_err(failure)?;
-            return Ok(Source::new(PathBuf::from("<stdin>"), bytes));
+            let bytes = read_bounded(&mut std::io::stdin().lock(), 0).and_then(|bytes| words(path, bytes));
+            return Ok(Source::new(PathBuf::from("<stdin>"), bytes.map_err(failure)?));
         }
         let mut file = std::fs::File::open(path).map_err(failure)?;
         let length = file.metadata().map_or(0, |metadata| metadata.len());
-        Ok(Source::new(path.to_owned(), read_bounded(&mut file, length).map_err(failure)?))
+        let bytes = read_bounded(&mut file, length).and_then(|bytes| words(path, bytes));
+        Ok(Source::new(path.to_owned(), bytes.map_err(failure)?))
     }
 
     /// An input with this content, in the language that the command line names or that its content and the extension
@@ -159,6 +160,11 @@ fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>
     let mut bytes = Vec::with_capacity(usize::try_from(expected.min(most)).unwrap_or(0));
     input.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The content of an input, of SPIR-V text the words.
+fn words(path: &Path, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
+    if assembly::is_assembly(path, &bytes) { assembly::assemble(&bytes) } else { Ok(bytes) }
 }
 
 /// The error of a shader.

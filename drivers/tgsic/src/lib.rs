@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod assembly;
 mod batch;
 mod commands;
 mod diagnostics;

@@ -1,7 +1,7 @@
 //! Angles, trigonometric and hyperbolic functions of floats. Sines and cosines are opcodes.
 //!
-//! Floats of 16 bits are computed in 32. Those of 64 bits are computed in 64, but by the same polynomials, whose errors
-//! are far above the rounding of 32 bits.
+//! Floats of 16 bits are computed in 32; their results are rounded, which adds to the errors below. Those of 64 bits are
+//! computed in 64, but by the same polynomials, whose errors are far above the rounding of 32 bits.
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
@@ -36,7 +36,7 @@ pub fn asin<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
     in_single(sink, [x], |sink, [x]| arcsine(sink, x, 0.086566724, -0.03102955))
 }
 
-/// The arccosine, from 0 to π. The error is below 4e-4. Beyond -1 and 1 the result is NaN.
+/// The arccosine, from 0 to π. The error is below 2e-4. Beyond -1 and 1 the result is NaN.
 pub fn acos<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
     in_single(sink, [x], |sink, [x]| {
         let (right_angle, arcsine) = (sink.float(x, FRAC_PI_2), arcsine(sink, x, 0.08132463, -0.02363318));
@@ -44,12 +44,12 @@ pub fn acos<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
     })
 }
 
-/// The arctangent, from -π/2 to π/2. The error is below 4e-4.
+/// The arctangent, from -π/2 to π/2. The error is below 5e-6.
 pub fn atan<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
     in_single(sink, [x], |sink, [x]| arctangent(sink, x))
 }
 
-/// The angle of the vector `(x, y)`, from -π to π, with the sign of `y`, also of a zero. The error is below 4e-4.
+/// The angle of the vector `(x, y)`, from -π to π, with the sign of `y`, also of a zero. The error is below 5e-6.
 pub fn atan2<S: Sink>(sink: &mut S, y: S::Value, x: S::Value) -> S::Value {
     in_single(sink, [y, x], |sink, [y, x]| arctangent_of_quotient(sink, y, x))
 }

@@ -129,7 +129,8 @@ pub fn frexp<S: Sink>(sink: &mut S, x: S::Value) -> (S::Value, S::Value) {
     (sink.one(AluOp::FrexpSig, x), sink.one(AluOp::FrexpExp, x))
 }
 
-/// Floats times 2 to the power of signed integers of any size. Results that would be denormal are zero.
+/// Floats times 2 to the power of signed integers of any size. Results out of the range of normal numbers are zero, as
+/// those of the opcode.
 pub fn ldexp<S: Sink>(sink: &mut S, x: S::Value, exponent: S::Value) -> S::Value {
     let exponent = if sink.bit_size(exponent) == 32 { exponent } else { saturated(sink, exponent) };
     sink.two(AluOp::Ldexp, x, exponent)

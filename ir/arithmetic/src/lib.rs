@@ -17,11 +17,20 @@
 //! | [`geometry`] | lengths and directions of vectors |
 //! | [`matrix`] | transposes, determinants, inverses |
 //!
+//! ```
+//! use tgsi_arithmetic::fold::{Folder, Known};
+//! use tgsi_arithmetic::geometry;
+//!
+//! let vector = Known::new(32, &[3f32, 4f32].map(|component| u64::from(component.to_bits())));
+//! let length = geometry::length(&mut Folder, vector);
+//! assert_eq!(length.bits(), [u64::from(5f32.to_bits())]);
+//! ```
+//!
 //! A function that is one instruction, such as a sine, is [`Sink::one`] or [`Sink::each`] with its opcode.
 //!
-//! Functions of floats take 16, 32 and 64 bits. Those whose intermediate results need more precision or range than 16
-//! bits have compute 16-bit floats in 32 bits, and round the result. Polynomials and opcodes of exponentials have the
-//! error of 32 bits or more in 64 bits as well.
+//! Functions of floats take 16, 32 and 64 bits. Exponentials, angles, lengths and directions, whose intermediate results
+//! need more precision or range than 16 bits, compute 16-bit floats in 32 bits, and round the result. In 64 bits as well,
+//! polynomials and the opcodes of exponentials have errors of 32 bits or more.
 
 pub mod angle;
 pub mod common;

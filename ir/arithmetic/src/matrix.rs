@@ -21,7 +21,7 @@ pub fn outer_product<S: Sink>(sink: &mut S, column: S::Value, row: S::Value) -> 
 /// The transpose of 2 to 4 columns of one size.
 pub fn transpose<S: Sink>(sink: &mut S, columns: &[S::Value]) -> Columns<S::Value> {
     let rows = columns.first().map_or(0, |&column| sink.components(column));
-    let row = |row: u8| columns.iter().map(move |&column| (column, row)).collect::<ArrayVec<_, MAX>>();
+    let row = |row: u8| columns.iter().take(MAX).map(move |&column| (column, row)).collect::<ArrayVec<_, MAX>>();
     (0..rows).map(|number| sink.gather(&row(number))).collect()
 }
 

@@ -1,4 +1,4 @@
-//! What takes instructions.
+//! The trait of sinks, and functions that set up a sink.
 
 use arrayvec::ArrayVec;
 use tgsi_ir::Swizzle;
@@ -6,7 +6,7 @@ use tgsi_ir::alu::{self, AluOp, ExecutionMode};
 
 use crate::MAX;
 
-/// Takes ALU instructions.
+/// A receiver of ALU instructions.
 pub trait Sink {
     /// A vector of 1 to 4 components of one bit size.
     type Value: Copy + PartialEq;

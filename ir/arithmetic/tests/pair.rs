@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use tgsi_arithmetic::fold::{Folder, Known};
 use tgsi_arithmetic::{Columns, Kind, Operand, Scalar, Sink};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Random, RunLimits};
-use tgsi_ir::alu::AluOp;
+use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::builder::Builder;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Shader, ShaderStage};
@@ -91,7 +91,8 @@ impl Pair<'_> {
     fn store(&mut self, value: Def) {
         let zero = self.builder.u32_const(0);
         let mask = (1 << self.builder.body.num_components(value)) - 1;
-        let indices = [(IndexKind::Base, self.registers), (IndexKind::WriteMask, mask)];
+        let ty = AluType::UINT32.to_i32();
+        let indices = [(IndexKind::Base, self.registers), (IndexKind::WriteMask, mask), (IndexKind::SrcType, ty)];
         self.builder.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &indices, None);
         self.registers += 1;
     }

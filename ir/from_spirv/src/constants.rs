@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::error::SpirvError;
 use crate::types::{TypeData, TypeId, Types};
 
 /// The number of a constant.
@@ -35,12 +36,27 @@ enum ConstantData {
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
     constants: Vec<ConstantData>,
+    /// Parts of composites that operations on constants copied.
+    copied: u64,
 }
+
+/// The most parts of composites that operations on constants may copy: a copy may be larger than the instruction.
+const MAX_COPIED: u64 = 1 << 22;
 
 impl Constants {
     fn push(&mut self, data: ConstantData) -> Known {
         self.constants.push(data);
         Known::Constant(ConstantId(self.constants.len() as u32 - 1))
+    }
+
+    /// Counts parts of a composite that is copied.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn charge(&mut self, parts: u32) -> Result<(), SpirvError> {
+        self.copied = self.copied.saturating_add(parts.into());
+        let (count, limit) = (self.copied, MAX_COPIED);
+        if count > limit { Err(SpirvError::TooLarge { what: "parts of constants", count, limit }) } else { Ok(()) }
     }
 
     /// Adds a scalar or vector.

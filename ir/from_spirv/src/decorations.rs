@@ -92,6 +92,12 @@ impl Decorations {
         if member == WHOLE { None } else { self.find(target, member, kind) }
     }
 
+    /// The ids that have a decoration with an operand.
+    pub(crate) fn targets(&self, kind: Decoration, operand: u32) -> Vec<u32> {
+        let has = |entry: &&Entry| entry.kind == kind as u32 && entry.operand == operand && entry.member == WHOLE;
+        self.entries.iter().filter(has).map(|entry| entry.target).collect()
+    }
+
     /// Whether a member of a struct has a decoration.
     pub(crate) fn member_has(&self, target: u32, member: u32, kind: Decoration) -> bool {
         self.member(target, member, kind).is_some()

@@ -152,7 +152,7 @@ impl SpirvError {
         Some(match self {
             SpirvError::NotSpirv { .. } => "assemble SPIR-V text with `spirv-as`",
             SpirvError::SeveralEntryPoints { .. } => "choose one by `--front-end-option entry=NAME`",
-            SpirvError::UnsizedArray { .. } => "state it by `--front-end-option count=SET:BINDING=N`",
+            SpirvError::UnsizedArray { .. } => "state it by `--front-end-option count=SET:BINDING:N`",
             SpirvError::Interpolation { .. } => "decorate it Flat",
             _ => return None,
         })

@@ -17,6 +17,7 @@ mod decorations;
 mod emit;
 mod error;
 mod front_end;
+mod glsl450;
 mod grammar;
 mod images;
 mod interface;

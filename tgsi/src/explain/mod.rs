@@ -18,6 +18,7 @@
 //! | T1000 | IR text |
 //! | T1100 | the validator of the IR |
 //! | T1400 | runs of the IR |
+//! | T1500 | SPIR-V |
 //! | T2000 | the driver for SPIR-V |
 //! | T2100 | the drivers for WGSL, GLSL, ESSL, MSL and HLSL |
 //! | T2200 | the CPU driver |

@@ -257,6 +257,44 @@ impl Resource {
     pub fn new(kind: ResourceKind, name: String, descriptor: Descriptor, register: u32) -> Resource {
         Resource { kind, name, descriptor, element: 0, sampler: None, register, num_registers: 1, offset: 0, size: 0 }
     }
+
+    /// A line for people: `texture image (set 0, binding 3) with sampler (set 0, binding 4) = SAMP[0]`.
+    fn to_text(&self) -> String {
+        let (kind, file) = match self.kind {
+            ResourceKind::PushConstants => ("push constants", "CONST"),
+            ResourceKind::UniformBlock => ("uniform block", "CONST"),
+            ResourceKind::StorageBlock => ("storage block", "BUFFER"),
+            ResourceKind::Image => ("image", "IMAGE"),
+            ResourceKind::Texture => ("texture", "SAMP"),
+            ResourceKind::Sampler => ("sampler", "SAMP"),
+            ResourceKind::CounterBuffer => ("counters", "HWATOMIC"),
+        };
+        let place = |descriptor: &Descriptor, element: u32| {
+            let Descriptor { set, binding } = descriptor;
+            let element = if element == 0 { String::new() } else { format!(", element {element}") };
+            format!(" (set {set}, binding {binding}{element})")
+        };
+        let mut text = format!("{kind} {}", self.name);
+        if self.kind != ResourceKind::PushConstants {
+            text += &place(&self.descriptor, self.element);
+        }
+        if let Some((sampler, element)) = &self.sampler {
+            text += " with sampler";
+            text += &place(sampler, *element);
+        }
+        let last = self.register + self.num_registers.max(1) - 1;
+        text += &match self.register {
+            first if first == last => format!(" = {file}[{first}]"),
+            first => format!(" = {file}[{first}..{last}]"),
+        };
+        if self.size > 0 {
+            text += &format!(", {} bytes", self.size);
+        }
+        if self.offset > 0 {
+            text += &format!(" from byte {}", self.offset);
+        }
+        text
+    }
 }
 
 /// A constant that is set before compilation.
@@ -449,6 +487,13 @@ impl Interface {
         }
         for SamplerUniform { name, ty, unit, num_units } in &self.samplers {
             let _ = writeln!(text, "uniform {ty} {name} = SAMP{}", range(*unit, *num_units));
+        }
+        for resource in &self.resources {
+            let _ = writeln!(text, "{}", resource.to_text());
+        }
+        for SpecializationConstant { id, name, ty, default, value } in &self.specialization {
+            let _ = write!(text, "specialization {ty} {name} = {id}, default 0x{default:x}");
+            let _ = if value == default { writeln!(text) } else { writeln!(text, ", set to 0x{value:x}") };
         }
         for (kind, file, list) in [("in", "IN", &self.inputs), ("out", "OUT", &self.outputs)] {
             for InterfaceVariable { name, ty, register, .. } in list {

@@ -1,7 +1,7 @@
 //! `scan`: prints the summary of a shader that drivers use.
 
 use serde_json::{Map, Value};
-use tgsi_compiler::front_end::{Interface, Reading, TGSI_TEXT};
+use tgsi_compiler::front_end::{Interface, Reading, TGSI_TEXT, TGSI_TOKENS};
 use tgsi_diagnostics::Diagnostic;
 
 use super::{FileFormat, ShaderOutput, transform};
@@ -13,7 +13,7 @@ use crate::status::{Failure, Status};
 pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> {
     let form = FileFormat { extension: if json { "json" } else { "txt" }, binary: false };
     transform(files, form, color, |source| {
-        if !source.is_in(&TGSI_TEXT) && !source.has_words() {
+        if !source.is_in(&TGSI_TEXT) && !source.is_in(&TGSI_TOKENS) {
             return names(source, json);
         }
         let (shader, warnings) = source.tgsi()?;

@@ -122,7 +122,13 @@ impl Emitter<'_, '_, '_> {
             }
             _ => {
                 self.set_exactness(inst);
-                let groups = [Self::alu_group, Self::composite_group, Self::image_group, Self::scope_group];
+                let groups = [
+                    Self::alu_group,
+                    Self::composite_group,
+                    Self::extended_group,
+                    Self::image_group,
+                    Self::scope_group,
+                ];
                 for group in groups {
                     match group(self, op, inst)? {
                         Outcome::Other => {}

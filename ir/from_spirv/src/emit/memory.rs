@@ -176,6 +176,11 @@ impl Emitter<'_, '_, '_> {
     fn store_leaf(&mut self, pointer: &Pointer, value: Def) -> Result<(), SpirvError> {
         let (storage, steps) = self.resolve(pointer)?;
         match storage {
+            Storage::Memory(Memory { mode, .. }) | Storage::Packed(Packed { mode, .. })
+                if mode.intersects(VariableModes::READ_ONLY) =>
+            {
+                return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
+            }
             Storage::Memory(memory) => {
                 if let Base::Global(number) = pointer.base {
                     self.context.note_written(number, &pointer.steps);
@@ -216,7 +221,7 @@ impl Emitter<'_, '_, '_> {
     /// The deref of an input, for interpolation; with it the component that the pointer leads to.
     pub(crate) fn input_deref(&mut self, pointer: &Pointer) -> Result<(Def, IrType, Option<Step>), SpirvError> {
         match self.resolve(pointer)? {
-            (Storage::Memory(memory), steps) => {
+            (Storage::Memory(memory), steps) if memory.mode == VariableModes::SHADER_IN => {
                 let place = self.place(memory, &steps, pointer.access);
                 let component = match place.part {
                     Part::Component(step) => Some(step),

@@ -73,6 +73,8 @@ pub(crate) struct Context<'m> {
     ended: Option<IrVariable>,
     /// Instructions of all copies of functions so far.
     instructions: u64,
+    /// Leaves of composites that instructions copied so far.
+    pub(crate) copied_leaves: u64,
     /// Memory for the values of a function, all of them none.
     value_pool: Vec<Value>,
 }
@@ -102,6 +104,7 @@ pub(crate) struct Emitter<'c, 'm, 'b> {
 
 /// Emits the entry point of a module without errors. Findings are added; the result is only used without errors.
 pub(crate) fn emit(mut context: Context<'_>) -> Context<'_> {
+    context.set_modes();
     calls::find_ends(&mut context);
     let Some(main) = context.shader.entry_point() else { return context };
     let store = context.shader.functions.push(FunctionData {
@@ -153,6 +156,7 @@ impl<'m> Context<'m> {
             ends_invocation: Vec::new(),
             ended: None,
             instructions: 0,
+            copied_leaves: 0,
             value_pool: Vec::new(),
         }
     }

@@ -116,9 +116,13 @@ impl Emitter<'_, '_, '_> {
         let mut has_workgroup = false;
         for number in 0..self.context.module.globals.len() {
             let Some(global) = self.context.module.globals.get(number).copied() else { continue };
-            let is_used = self.context.globals.get(number).is_some_and(Option::is_some);
-            let Some(initializer) = global.initializer.filter(|_| is_used) else { continue };
             let class = StorageClass::from_u32(global.class);
+            let is_used = match class {
+                // Initialisers write outputs.
+                Some(StorageClass::Output) => self.context.is_in_interface(global.id),
+                _ => self.context.globals.get(number).is_some_and(Option::is_some),
+            };
+            let Some(initializer) = global.initializer.filter(|_| is_used) else { continue };
             if !matches!(class, Some(StorageClass::Private | StorageClass::Output | StorageClass::Workgroup)) {
                 continue;
             }

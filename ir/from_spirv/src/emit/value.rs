@@ -11,6 +11,7 @@ use super::Emitter;
 use super::pointer::Pointer;
 use crate::constants::Known;
 use crate::error::SpirvError;
+use crate::images::TexelPointer;
 use crate::module::Id;
 use crate::types::{TypeData, TypeId};
 use crate::words::Inst;
@@ -34,6 +35,8 @@ pub(crate) enum Value {
     Opaque(Rc<Pointer>),
     /// An image and a sampler that `OpSampledImage` joins.
     Pair(Rc<(Pointer, Pointer)>),
+    /// A pointer to a texel of a storage image.
+    Texel(Rc<TexelPointer>),
 }
 
 impl Emitter<'_, '_, '_> {
@@ -135,7 +138,7 @@ impl Emitter<'_, '_, '_> {
                 });
                 Some(leaves.collect())
             }
-            Value::None | Value::Pointer(_) | Value::Opaque(_) | Value::Pair(_) => None,
+            Value::None | Value::Pointer(_) | Value::Opaque(_) | Value::Pair(_) | Value::Texel(_) => None,
         }
     }
 

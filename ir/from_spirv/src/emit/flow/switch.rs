@@ -43,18 +43,20 @@ impl Emitter<'_, '_, '_> {
         let merge = merge.filter(|&merge| self.flow.is_open.get(merge as usize) == Some(&0));
         let mut cases = self.cases(inst).map_err(at)?;
         self.find_falls(&mut cases, merge).map_err(at)?;
-        // A switch that is a branch.
-        if let [only] = cases.as_slice() {
-            return self.go(from, only.block, stop);
-        }
         let reaches = cases.iter().any(|case| case.reaches_merge);
         let join = merge.filter(|_| reaches);
+        // A switch with one target is a branch.
+        if let ([only], None) = (cases.as_slice(), join) {
+            return self.go(from, only.block, stop);
+        }
         if let Some(join) = join {
             self.open_join(join);
         }
         let inner = join.or(stop);
         let has_falls = cases.iter().any(|case| case.next.is_some());
-        let mut pending = if has_falls || cases.len() > MAX_CHAIN {
+        let mut pending = if let [only] = cases.as_slice() {
+            self.side(from, only.block, inner)?
+        } else if has_falls || cases.len() > MAX_CHAIN {
             self.separate_cases(from, selector, &cases, inner)?
         } else {
             self.chain(from, selector, &cases, inner)?
