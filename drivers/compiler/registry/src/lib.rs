@@ -12,12 +12,13 @@ use tgsi_compiler::{Code, Compiler, Driver, RunError, RunTargetFn, Runner, Runne
 /// The front ends. The first one reads inputs that no other one recognises.
 static FRONT_ENDS: &[&dyn FrontEnd] = &[
     &TGSI_TEXT,
+    // It has a magic number; any other binary input may be tokens.
+    #[cfg(feature = "spirv-in")]
+    &tgsi_from_spirv::SPIRV,
     &TGSI_TOKENS,
     &IR_TEXT,
     #[cfg(feature = "glsl")]
     &tgsi_glsl::GLSL,
-    #[cfg(feature = "spirv-in")]
-    &tgsi_from_spirv::SPIRV,
 ];
 
 /// Converts binary code to text; `None` for code of another driver.
