@@ -132,7 +132,7 @@ impl Module<'_> {
             _ => ShaderStage::Fragment,
         };
         let entry = format!("entry={}", self.native.entry);
-        let reader = SPIRV.reader(&[&entry]).map_err(|error| error.to_string())?;
+        let reader = SPIRV.reader(&[&entry, "environment=vulkan"]).map_err(|error| error.to_string())?;
         let limits = Limits::default();
         let request = ReadRequest { limits: &limits, compiler: None, path: None, stage: Some(stage) };
         let bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -8,6 +8,8 @@ use tgsi_spirv_vulkan::native::{
 
 /// Width and height of drawings.
 pub const SIZE: (u32, u32) = (16, 16);
+/// Levels of textures.
+const LEVELS: u32 = 4;
 /// Most bytes of a resource.
 const MAX_BYTES: u32 = 1 << 22;
 /// Elements of run-time arrays, at least.
@@ -60,7 +62,7 @@ impl Setup {
         if let Some((_, name)) = unsupported {
             return Err((*name).to_owned());
         }
-        let mut choices = Choices(Random::new(seed));
+        let mut choices = Choices { random: Random::new(seed), levels: LEVELS };
         let work = match interface.stage {
             NativeStage::Compute(size) => {
                 let invocations = size.iter().copied().fold(1, u32::saturating_mul);
@@ -82,6 +84,8 @@ impl Setup {
         // Textures that are compared are declared so, or else no texture is.
         let compares = |image: &ImageType| image.is_depth;
         let has_comparisons = interface.opcodes.iter().any(|op| matches!(op, 89 | 90 | 93 | 94 | 97));
+        // Devices approximate the level of an implicit lookup.
+        choices.levels = if interface.opcodes.iter().any(|op| matches!(op, 87 | 89 | 91 | 93)) { 1 } else { LEVELS };
         let mut bindings = Vec::new();
         for resource in &interface.resources {
             let mut contents = Vec::new();
@@ -113,11 +117,15 @@ impl Setup {
 }
 
 /// Random values: small integers, and floats with few bits, so that sums and products are exact.
-struct Choices(Random);
+struct Choices {
+    random: Random,
+    /// Levels of textures.
+    levels: u32,
+}
 
 impl Choices {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0.bits() % bound
+        self.random.bits() % bound
     }
 
     fn float(&mut self) -> f32 {
@@ -183,7 +191,7 @@ impl Choices {
             dim => return Err(format!("images of dimension {dim}")),
         };
         let layers = if image.is_array { 3 } else { 1 };
-        let levels = if is_storage || shape == PictureShape::Buffer { 1 } else { 4 };
+        let levels = if is_storage || shape == PictureShape::Buffer { 1 } else { self.levels };
         let mut picture = Picture { shape, is_array: image.is_array, format, size, layers, levels, bytes: Vec::new() };
         let count = picture.byte_count();
         while picture.bytes.len() < count {
@@ -201,7 +209,7 @@ impl Choices {
                     picture.bytes.extend(value.to_le_bytes());
                 }
                 _ => {
-                    let value = self.0.bits() as u8;
+                    let value = self.random.bits() as u8;
                     picture.bytes.push(value);
                 }
             }

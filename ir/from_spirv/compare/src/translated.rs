@@ -12,7 +12,7 @@ use tgsi_spirv_vulkan::native::{
 
 use crate::interpret::{input_locations, output_locations};
 use crate::registers::Registers;
-use crate::seed::Setup;
+use crate::seed::{SIZE, Setup};
 
 /// The bytes of constant buffers, which may be read as a whole.
 const CONSTANT_BYTES: usize = 1 << 16;
@@ -94,8 +94,14 @@ pub fn run_translated(
         bindings.push(BoundContents { set: resource.set, binding: resource.binding, contents });
         places.push(origins);
     }
-    if !reflection.driver_parameters.is_empty() {
-        return Err("the driver's code has parameters".to_owned());
+    let mut push = Vec::new();
+    for parameter in &reflection.driver_parameters {
+        let value = match parameter.name {
+            "frag_height" => (SIZE.1 as f32).to_bits(),
+            name => return Err(format!("the driver's code has the parameter {name}")),
+        };
+        push.resize(push.len().max((parameter.offset + parameter.size) as usize), 0);
+        push[parameter.offset as usize..][..4].copy_from_slice(&value.to_le_bytes());
     }
     let work = match &setup.work {
         Work::Groups(groups) => Work::Groups(*groups),
@@ -113,7 +119,7 @@ pub fn run_translated(
             Work::Pixels { size: *size, varyings: moved }
         }
     };
-    let run = NativeRun { words: &words, interface: &ours, push: &[], bindings: &bindings, work: &work };
+    let run = NativeRun { words: &words, interface: &ours, push: &push, bindings: &bindings, work: &work };
     let found = run.run()?;
     let mut outputs = NativeOutputs { bindings: setup.bindings.clone(), targets: Vec::new() };
     for (bound, origins) in found.bindings.iter().zip(&places) {

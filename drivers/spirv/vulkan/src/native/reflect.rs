@@ -34,6 +34,8 @@ pub(super) const TYPE_RUNTIME_ARRAY: u32 = 29;
 pub(super) const TYPE_STRUCT: u32 = 30;
 const TYPE_POINTER: u32 = 32;
 
+const DIM_BUFFER: u32 = 5;
+
 /// Most elements of an array of descriptors.
 const MAX_DESCRIPTORS: u32 = 64;
 
@@ -204,7 +206,9 @@ impl NativeInterface {
             (CLASS_UNIFORM_CONSTANT, TYPE_SAMPLER) => Kind::Sampler,
             (CLASS_UNIFORM_CONSTANT, TYPE_SAMPLED_IMAGE) => {
                 let image = *declaration.operands.first().ok_or("a texture without a type")?;
-                Kind::Combined(image_type(all, all.by_id.get(&image).ok_or("a texture without a type")?)?)
+                let image = image_type(all, all.by_id.get(&image).ok_or("a texture without a type")?)?;
+                // Texel buffers have no sampler.
+                if image.dim == DIM_BUFFER { Kind::Texture(image) } else { Kind::Combined(image) }
             }
             (CLASS_UNIFORM_CONSTANT, TYPE_IMAGE) => {
                 let image = image_type(all, declaration)?;
