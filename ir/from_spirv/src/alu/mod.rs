@@ -13,7 +13,7 @@ mod matrix;
 mod select;
 mod term;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use smallvec::SmallVec;
 use spirv::{Decoration, FPRoundingMode, Op};

@@ -69,11 +69,13 @@ pub(super) fn find_ends(context: &mut Context<'_>) {
     let module = &*context.module;
     let count = module.functions.len();
     let mut ends = vec![false; count];
+    let mut has_loop = vec![false; count];
     let mut callees: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (number, function) in module.functions.iter().enumerate() {
         for inst in function.blocks.iter().flat_map(|block| module.instructions(block)) {
             match Op::from_u32(inst.op.into()) {
                 Some(Op::Kill | Op::TerminateInvocation) => ends[number] = true,
+                Some(Op::LoopMerge) => has_loop[number] = true,
                 Some(Op::FunctionCall) => {
                     if let Id::Function(callee) = module.id(inst.word(2)) {
                         callees[number].push(callee as usize);
@@ -87,6 +89,7 @@ pub(super) fn find_ends(context: &mut Context<'_>) {
     }
     // Callees before callers.
     let mut state = vec![0u8; count];
+    let mut order = Vec::with_capacity(count);
     let mut recursive = None;
     for root in 0..count {
         let mut stack = vec![(root, 0usize)];
@@ -106,7 +109,7 @@ pub(super) fn find_ends(context: &mut Context<'_>) {
                 }
                 None => {
                     state[function] = 2;
-                    ends[function] |= callees[function].iter().any(|&callee| ends[callee]);
+                    order.push(function);
                 }
             }
         }
@@ -115,7 +118,19 @@ pub(super) fn find_ends(context: &mut Context<'_>) {
         let error = SpirvError::Recursion { id: function.id };
         context.findings.add(error, function.span);
     }
+    // Callers before callees: a function that loops call.
+    for &function in order.iter().rev() {
+        if has_loop[function] {
+            callees[function].iter().for_each(|&callee| has_loop[callee] = true);
+        }
+    }
+    // Behind a kill that no loop needs to end, the invocation continues as a helper.
+    for &function in &order {
+        ends[function] &= has_loop[function];
+        ends[function] |= callees[function].iter().any(|&callee| ends[callee]);
+    }
     context.ends_invocation = ends;
+    context.is_in_loops = has_loop;
 }
 
 impl<'m> Context<'m> {

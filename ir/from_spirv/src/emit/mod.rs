@@ -67,8 +67,10 @@ pub(crate) struct Context<'m> {
     pending: Vec<Pending>,
     /// The function that stores outputs.
     pub(crate) store_outputs: Option<IrFunction>,
-    /// By function: whether it may end the invocation.
+    /// By function: whether it may end the invocation, so that its callers must end.
     ends_invocation: Vec<bool>,
+    /// By function: whether it has loops, or a function with loops leads to a call of it.
+    is_in_loops: Vec<bool>,
     /// Set where a called function ended the invocation.
     ended: Option<IrVariable>,
     /// Instructions of all copies of functions so far.
@@ -154,6 +156,7 @@ impl<'m> Context<'m> {
             pending: Vec::new(),
             store_outputs: None,
             ends_invocation: Vec::new(),
+            is_in_loops: Vec::new(),
             ended: None,
             instructions: 0,
             copied_leaves: 0,

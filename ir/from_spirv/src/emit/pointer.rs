@@ -81,28 +81,23 @@ impl Emitter<'_, '_, '_> {
     pub(crate) fn walk(&mut self, pointer: &Pointer, indices: &[u32]) -> Result<Pointer, SpirvError> {
         let mut pointer = pointer.clone();
         for &id in indices {
-            let step = self.index_of(id)?;
+            let mut step = self.index_of(id)?;
             let module = &self.context.module;
+            // An element beyond the end is undefined, but must not be a part of something else.
+            let length = match *module.types.get(pointer.ty) {
+                TypeData::Array { length, .. } => length,
+                TypeData::Matrix { columns, .. } => columns.into(),
+                TypeData::Vector { count, .. } => count.into(),
+                _ => 0,
+            };
+            if let (Step::Part(number), 1..) = (&mut step, length) {
+                *number = (*number).min(length - 1);
+            }
             let error = |why| SpirvError::Types { op: "OpAccessChain".to_owned(), why };
             let next = match (module.types.get(pointer.ty).clone(), step) {
-                (TypeData::Array { element, length, .. }, Step::Part(number)) => {
-                    // An element beyond the end is undefined, but must not be a part of something else.
-                    let number = if length == 0 { number } else { number.min(length - 1) };
-                    pointer.steps.push(Step::Part(number));
-                    pointer.ty = element;
-                    continue;
-                }
-                (TypeData::Array { element, .. }, Step::Index(_)) => element,
-                (TypeData::Matrix { scalar, columns, rows }, Step::Part(number)) if number < columns.into() => {
-                    self.context.vector_type(scalar, rows)
-                }
-                (TypeData::Matrix { scalar, rows, .. }, Step::Index(_)) => self.context.vector_type(scalar, rows),
-                (TypeData::Vector { scalar, count }, Step::Part(number)) if count > 1 && number < count.into() => {
-                    self.context.vector_type(scalar, 1)
-                }
-                (TypeData::Vector { scalar, count }, Step::Index(_)) if count > 1 => {
-                    self.context.vector_type(scalar, 1)
-                }
+                (TypeData::Array { element, .. }, _) => element,
+                (TypeData::Matrix { scalar, rows, .. }, _) => self.context.vector_type(scalar, rows),
+                (TypeData::Vector { scalar, count }, _) if count > 1 => self.context.vector_type(scalar, 1),
                 (TypeData::Struct { id, members }, Step::Part(number)) => {
                     let member = members.get(number as usize).ok_or(error("the struct has no such member"))?;
                     pointer.access = AccessFlags(pointer.access.0 | self.context.access_of(id, Some(number)).0);

@@ -1,6 +1,8 @@
 //! Extended instructions: `GLSL.std.450`, `SPV_AMD_shader_trinary_minmax`, and sets without effect.
 
 mod interpolate;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use spirv::{GlslStd450Op as G, Op};

@@ -305,7 +305,7 @@ impl Emitter<'_, '_, '_> {
         let is_discard = self.is_discard(inst);
         let op = if is_discard { IntrinsicOp::Demote } else { IntrinsicOp::Terminate };
         self.b.intrinsic(op, &[], &[], None);
-        if !is_discard || !self.can_continue() {
+        if !self.can_continue() {
             self.note_end();
             self.end();
         }
@@ -317,18 +317,19 @@ impl Emitter<'_, '_, '_> {
         self.context.module.is_hlsl && inst.op == Op::Kill as u16
     }
 
-    /// Whether an invocation can continue after `discard`: in a loop it might be the only way out.
+    /// Whether an invocation can continue as a helper after a kill, which needs no code: in a loop the kill might be
+    /// the only way out.
     fn can_continue(&self) -> bool {
-        self.flow.loops.is_empty() && self.is_entry
+        let is_in_loops = self.context.is_in_loops.get(self.function).copied().unwrap_or(true);
+        self.flow.loops.is_empty() && (self.is_entry || !is_in_loops)
     }
 
     /// Whether control continues behind a selection one of whose sides is this block.
     fn continues_after(&self, block: u32) -> bool {
         let block = self.flow.blocks.get(block as usize);
         let inst = block.and_then(|block| self.context.module.terminator(block));
-        self.context.stage == ShaderStage::Fragment
-            && inst.is_some_and(|inst| self.is_discard(&inst))
-            && self.can_continue()
+        let is_kill = |inst: Inst<'_>| matches!(Op::from_u32(inst.op.into()), Some(Op::Kill | Op::TerminateInvocation));
+        self.context.stage == ShaderStage::Fragment && inst.is_some_and(is_kill) && self.can_continue()
     }
 
     /// Branches to a block.
