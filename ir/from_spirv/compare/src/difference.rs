@@ -49,6 +49,17 @@ fn is_same(class: LeafClass, expected: u32, found: u32) -> bool {
     a.is_nan() && b.is_nan() || a == b || (a - b).abs() <= ABSOLUTE + RELATIVE * a.abs().max(b.abs())
 }
 
+/// Whether two 64-bit floats are the same, with a small error.
+fn is_same_double(expected: &[u8], found: &[u8], offset: u32) -> bool {
+    let double = |bytes: &[u8]| {
+        let bytes = bytes.get(offset as usize..offset as usize + 8)?;
+        bytes.try_into().ok().map(f64::from_le_bytes)
+    };
+    let (Some(a), Some(b)) = (double(expected), double(found)) else { return false };
+    let error = f64::from(ABSOLUTE) + f64::from(RELATIVE) * a.abs().max(b.abs());
+    a.is_nan() && b.is_nan() || a == b || (a - b).abs() <= error
+}
+
 /// Lists differences of the second run from the first.
 pub fn differences(native: &NativeInterface, expected: &NativeOutputs, found: &NativeOutputs) -> Vec<Difference> {
     let mut all = Vec::new();
@@ -63,6 +74,11 @@ pub fn differences(native: &NativeInterface, expected: &NativeOutputs, found: &N
                     };
                     for leaf in block.leaves_with(elements) {
                         let words = |bytes: &[u8]| word(bytes, leaf.offset, leaf.bits);
+                        if (leaf.class, leaf.bits) == (LeafClass::Float, 64)
+                            && is_same_double(before, after, leaf.offset)
+                        {
+                            continue;
+                        }
                         let (a, b) = (words(before), words(after));
                         let class = if leaf.bits == 32 { leaf.class } else { LeafClass::Uint };
                         for (number, (a, b)) in (0..).zip(a.into_iter().zip(b)) {

@@ -204,6 +204,10 @@ impl Run<'_> {
         self.buffers = outputs.buffers;
         let mut targets: Vec<TargetPixels> = Vec::new();
         let located = output_locations(shader);
+        let mask = slots(shader, VariableModes::SHADER_OUT).into_iter();
+        let mask = mask.filter(|slot| slot.slot == i32::from(FragResult::SAMPLE_MASK)).map(|slot| slot.register).next();
+        // The only sample may be masked out.
+        let is_covered = |lane| mask.is_none_or(|register| outputs.outputs.get(register as usize, 0, lane) & 1 != 0);
         for output in &native.outputs {
             if targets.iter().any(|target| target.location == output.location) {
                 continue;
@@ -213,7 +217,7 @@ impl Run<'_> {
                 located.iter().find(|(_, location)| **location == output.location).map(|(&register, _)| register);
             if let Some(register) = register {
                 for (lane, &(x, y)) in places.iter().enumerate() {
-                    if outputs.live.get(lane) != Some(&false) {
+                    if outputs.live.get(lane) != Some(&false) && is_covered(lane) {
                         pixels[(y * width + x) as usize] =
                             [0, 1, 2, 3].map(|component| outputs.outputs.get(register as usize, component, lane));
                     }

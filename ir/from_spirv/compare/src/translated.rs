@@ -138,7 +138,8 @@ pub fn run_translated(
         }
         seen.push((output.location, output.class));
         let register = by_location.get(&output.location);
-        let target = found.targets.iter().find(|target| Some(&target.location) == register);
+        let written = reflection.outputs.iter().find(|written| Some(&written.register) == register);
+        let target = found.targets.iter().find(|target| written.is_some_and(|to| to.location == target.location));
         let pixels = target.map_or_else(|| vec![[0; 4]; pixels], |target| target.pixels.clone());
         outputs.targets.push(TargetPixels { location: output.location, class: output.class, pixels });
     }

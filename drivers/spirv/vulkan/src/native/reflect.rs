@@ -356,17 +356,22 @@ fn slots(
     found: &mut Vec<Varying>,
 ) -> Result<(), String> {
     // The first type is the last of the stack.
-    let mut types = vec![ty];
+    let mut types = vec![(ty, is_flat)];
     let mut location = first;
-    while let Some(ty) = types.pop() {
+    while let Some((ty, is_flat)) = types.pop() {
         let declaration = all.by_id.get(&ty).ok_or("a varying without a type")?;
         match (declaration.op, &declaration.operands[..]) {
             (TYPE_ARRAY, &[element, length]) => {
                 let length = all.constant(length).filter(|&length| length <= 64).ok_or("a long array of varyings")?;
-                types.extend(std::iter::repeat_n(element, length as usize));
+                types.extend(std::iter::repeat_n((element, is_flat), length as usize));
             }
-            (TYPE_MATRIX, &[column, count]) => types.extend(std::iter::repeat_n(column, count as usize)),
-            (TYPE_STRUCT, members) => types.extend(members.iter().rev()),
+            (TYPE_MATRIX, &[column, count]) => types.extend(std::iter::repeat_n((column, is_flat), count as usize)),
+            (TYPE_STRUCT, members) => {
+                let is_flat = |member| is_flat || all.decoration(ty, Some(member), DECORATION_FLAT).is_some();
+                types.extend(
+                    (0..).zip(members).map(|(member, &ty)| (ty, is_flat(member))).collect::<Vec<_>>().iter().rev(),
+                );
+            }
             (op, operands) => {
                 let (element, components) = match (op, operands) {
                     (TYPE_VECTOR, &[element, count]) => (element, count),

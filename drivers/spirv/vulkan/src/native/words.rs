@@ -41,6 +41,9 @@ pub struct EntryPoint {
     pub variables: Vec<u32>,
 }
 
+/// A decoration: of a member, or of the whole; number and operands.
+type Decoration = (Option<u32>, Vec<u32>);
+
 /// The declarations of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
@@ -54,8 +57,7 @@ pub struct Declarations {
     pub by_id: HashMap<u32, Declaration>,
     /// Ids of variables of the module, in order.
     pub variables: Vec<u32>,
-    /// Decorations: member (`None` for the whole), decoration, operands.
-    decorations: HashMap<u32, Vec<(Option<u32>, Vec<u32>)>>,
+    decorations: HashMap<u32, Vec<Decoration>>,
     /// All words of each function.
     functions: HashMap<u32, Vec<u32>>,
     /// Functions called by each function.
