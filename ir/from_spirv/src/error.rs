@@ -78,8 +78,6 @@ pub(crate) enum SpirvError {
     UnsizedArray { name: String },
     #[error("BaseVertex is 0 in draws without indices")]
     BaseVertex,
-    #[error("set {set}, binding {binding} is both {first} and {second}")]
-    Aliases { set: u32, binding: u32, first: &'static str, second: &'static str },
     #[error("no resource has set {set}, binding {binding}")]
     NoResource { set: u32, binding: u32 },
     #[error("{count} {what} are more than {limit}")]
@@ -131,7 +129,6 @@ impl SpirvError {
         Pairs => "T1535" "too-many-pairs",
         UnsizedArray => "T1536" "unsized-array",
         BaseVertex => "T1537" "base-vertex",
-        Aliases => "T1538" "aliases-of-different-kinds",
         NoResource => "T1539" "no-such-resource",
         TooLarge => "T1540" "spirv-too-large",
     }

@@ -27,6 +27,8 @@ mod options;
 mod resources;
 mod scopes;
 mod specialize;
+#[cfg(test)]
+mod test_modules;
 mod types;
 mod words;
 

@@ -104,6 +104,7 @@ macro_rules! compiler_switches {
             lower_pack_vectors = false, lower_pack, [Pack642x32 Pack322x16 Pack644x16 Pack324x8 Unpack642x32 Unpack322x16 Unpack644x16 Unpack324x8 PackHalf2x16 UnpackHalf2x16 PackUvec2ToUint PackUvec4ToUint PackUint2x16 PackSint2x16], EXACT, "No packing and unpacking of whole vectors, only of components.";
             lower_pack_32_4x8_split = false, lower_pack, [Pack324x8Split], EXACT, "No packing of four bytes into a word.";
             lower_frexp = false, lower_frexp, [FrexpExp FrexpSig], EXACT, "No fractions and exponents of floats.";
+            lower_frexp_32 = false, lower_frexp, [FrexpExp(32) FrexpSig(32)], EXACT, "No fractions and exponents of floats of 32 bits or less.";
             software_doubles = false, lower_doubles, [Fadd(64) Fmul(64) Ffma(64) Fneg(64) Fabs(64) Fsign(64) Flt(64) Fge(64) Feq(64) Fneu(64)], EXACT, "No 64-bit floats at all: operations that `lower_doubles` leaves become operations on 32-bit integers.";
             keep_ifs = false, hint, [], EXACT, "A selection is a sum of products, in which an unselected NaN or infinity spoils the result: no `if` becomes one.";
             lower_control_flow = false, hint, [], EXACT, "No branches and loops: every loop with a bounded trip count is unrolled, and every `if` without side effects other than kills becomes selections.";

@@ -162,7 +162,11 @@ impl Layout {
             };
         } else if data.mode.intersects(BYTE_MODES) {
             allocation.address = match data.mode {
-                VariableModes::MEM_PUSH_CONST => UNIFORM | PUSH_CONSTANTS << BLOCK_SHIFT,
+                // Behind other variables in the buffer.
+                VariableModes::MEM_PUSH_CONST => {
+                    let first = data.driver_location.saturating_mul(16).min((1 << BLOCK_SHIFT) - 1);
+                    UNIFORM | PUSH_CONSTANTS << BLOCK_SHIFT | first
+                }
                 _ if data.binding >= MAX_BLOCKS => NULL,
                 VariableModes::MEM_SSBO => STORAGE | data.binding << BLOCK_SHIFT,
                 _ => UNIFORM | data.binding << BLOCK_SHIFT,

@@ -326,6 +326,7 @@ impl TgsiOptions {
             fuse_scmp: true,
             keep_rounding: self.keep_rounding && !self.fast,
             lower_fdot_mad: false,
+            lower_fmod: true,
             keep_ifs: !self.native_integers && !self.has_cmp && self.has_branches,
             no_indirect: self.no_indirect(),
             ..defaults

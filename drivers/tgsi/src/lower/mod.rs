@@ -5,6 +5,7 @@
 
 mod choose_boolean_form;
 mod lower_boolean_words;
+mod lower_subgroup_ids;
 mod lower_wide_signs;
 mod lower_wide_vectors;
 
@@ -26,6 +27,7 @@ use crate::consumers::options::{Dialect, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
 use lower_boolean_words::lower_boolean_words;
+use lower_subgroup_ids::lower_subgroup_ids;
 use lower_wide_signs::lower_wide_signs;
 use lower_wide_vectors::lower_wide_vectors;
 
@@ -39,12 +41,13 @@ pub(crate) fn interface_integers(shader: &mut Shader, options: &TgsiOptions) -> 
 }
 
 /// Lowers operations that the target lacks: 64-bit integers, packed numbers, roundings of 64-bit floats, positions of
-/// samples, and for virgl hosts fractions and exponents.
+/// samples, numbers of subgroups, fractions and exponents of floats (for virgl hosts of 64-bit floats, too).
 fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
     let rounding = DoubleOps::TRUNC.union(DoubleOps::CEIL).union(DoubleOps::ROUND_EVEN);
     let lowering = CompilerOptions {
         lower_int64: if options.has_wide_integers { Int64Ops::NONE } else { Int64Ops::ALL },
         lower_frexp: options.dialect == Dialect::Virgl,
+        lower_frexp_32: true,
         lower_pack_vectors: !options.has_packing,
         lower_pack_32_4x8_split: !options.has_packing,
         lower_doubles: if options.has_wide_rounding { DoubleOps::NONE } else { rounding },
@@ -52,6 +55,7 @@ fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut 
     };
     passes.run_on(shader, "tgsi:lower_wide_vectors", lower_wide_vectors);
     let mut progress = passes.run_on(shader, "tgsi:lower_frexp", |s| lower_frexp(s, &lowering));
+    progress |= passes.run_on(shader, "tgsi:lower_subgroup_ids", lower_subgroup_ids);
     progress |=
         !options.has_sample_queries() && passes.run_on(shader, "tgsi:lower_sample_positions", lower_sample_positions);
     progress |= !options.has_wide_rounding && passes.run_on(shader, "tgsi:lower_wide_signs", lower_wide_signs);

@@ -45,20 +45,6 @@ impl Lookup {
 }
 
 impl Emitter<'_, '_, '_> {
-    /// Whether lookups may compute levels from the differences between invocations.
-    fn has_derivatives(&self) -> bool {
-        use spirv::ExecutionMode as Mode;
-        if self.context.stage == ShaderStage::Fragment {
-            return true;
-        }
-        let entry = self.context.module.entry_points.get(self.context.entry).map(|entry| entry.function);
-        self.context.module.modes.iter().any(|mode| {
-            let kind = Mode::from_u32(mode.mode);
-            Some(mode.entry) == entry
-                && matches!(kind, Some(Mode::DerivativeGroupQuadsKHR | Mode::DerivativeGroupLinearKHR))
-        })
-    }
-
     /// A lookup.
     pub(super) fn sample(&mut self, form: &Form, inst: &Inst<'_>) -> Result<Value, SpirvError> {
         let (value, image) = self.image_operand(inst, inst.word(2))?;

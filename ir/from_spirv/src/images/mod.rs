@@ -29,7 +29,7 @@ use crate::grammar;
 use crate::types::{ImageType, TypeData, TypeId};
 use crate::words::Inst;
 
-pub(crate) use storage::TexelPointer;
+pub(crate) use storage::{TexelAccess, TexelPointer};
 
 /// What an instruction that reads texels does.
 #[derive(Clone, Copy, Debug)]

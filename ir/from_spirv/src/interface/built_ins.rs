@@ -13,6 +13,7 @@ use crate::emit::storage::{Packed, Storage, System};
 use crate::error::SpirvError;
 use crate::interface::locations::Layout;
 use crate::interface::{Port, is_mask};
+use crate::options::Environment;
 use crate::types::{TypeData, TypeId};
 
 /// The type of a built-in.
@@ -23,7 +24,7 @@ enum Form {
     Boolean,
     /// An array of floats with at most this length.
     Array(u32),
-    /// An array of one integer.
+    /// An array of integers, of which the first has all bits that exist.
     Mask,
 }
 
@@ -153,7 +154,7 @@ impl Context<'_> {
         })?;
         let ty = layout.part(member).map_or(TypeId::ERROR, |part| part.ty);
         let length = self.check_form(built_in, ty)?;
-        if built_in == BuiltIn::BaseVertex && self.environment != crate::options::Environment::OpenGl {
+        if built_in == BuiltIn::BaseVertex && self.environment == Environment::Vulkan {
             self.report_at(number, SpirvError::BaseVertex);
         }
         let name = if name.is_empty() { format!("gl_{built_in:?}") } else { name };
@@ -219,7 +220,8 @@ impl Context<'_> {
             (Form::Integers(count), Some((scalar, found)), None) => is_word(scalar) && found == count,
             (Form::Boolean, Some((ScalarType::Bool, 1)), None) => true,
             (Form::Array(most), Some((ScalarType::Float, 1)), Some(length)) => (1..=most).contains(&length),
-            (Form::Mask, Some((scalar, 1)), Some(1)) => is_word(scalar),
+            // Some compilers write a scalar.
+            (Form::Mask, Some((scalar, 1)), _) => is_word(scalar),
             _ => false,
         };
         if fits {

@@ -4,18 +4,27 @@ use tgsi_compiler::front_end::{Interface as Description, InterfaceVariable};
 use tgsi_ir::types::ScalarType;
 
 use crate::emit::Context;
+use crate::emit::storage::Storage;
 use crate::types::{TypeData, TypeId};
 
 impl Context<'_> {
     /// Describes inputs and outputs, by register.
     pub(crate) fn describe_interface(&self, interface: &mut Description) {
         for port in &self.interface.ports {
+            let list = if port.is_output { &mut interface.outputs } else { &mut interface.inputs };
             for &(ty, variable) in &port.variables {
                 let Some(data) = self.shader.variables.get(variable) else { continue };
                 let ty = self.glsl_type(ty);
-                let described = InterfaceVariable::new(data.name.clone(), ty, data.location, data.driver_location);
-                let list = if port.is_output { &mut interface.outputs } else { &mut interface.inputs };
-                list.push(described);
+                list.push(InterfaceVariable::new(data.name.clone(), ty, data.location, data.driver_location));
+            }
+            // Clip and cull distances begin in one of their vectors.
+            let Storage::Packed(packed) = port.storage else { continue };
+            let Some(distances) = &self.interface.distances[usize::from(port.is_output)] else { continue };
+            let vector = distances.variables.get((packed.first / 4) as usize).copied().flatten();
+            let data = vector.and_then(|variable| self.shader.variables.get(variable));
+            if let Some(data) = data.filter(|_| port.variables.is_empty()) {
+                let ty = self.glsl_type(port.ty);
+                list.push(InterfaceVariable::new(port.name.clone(), ty, data.location, data.driver_location));
             }
         }
         for list in [&mut interface.inputs, &mut interface.outputs] {

@@ -31,6 +31,8 @@ pub(super) struct Distances {
     pub(super) vectors: [Option<IrVariable>; 2],
     /// The outputs that shadows are copied to.
     pub(super) outputs: [Option<VariableData>; 2],
+    /// The inputs or outputs.
+    pub(super) variables: [Option<IrVariable>; 2],
     pub(super) is_written: bool,
 }
 
@@ -88,7 +90,14 @@ impl Context<'_> {
         if let Some(length) = vertices {
             ty = self.shader.types.array(ty, length);
         }
-        let mut distances = Distances { clip, cull, vectors: [None; 2], outputs: [None, None], is_written: false };
+        let mut distances = Distances {
+            clip,
+            cull,
+            vectors: [None; 2],
+            outputs: [None, None],
+            variables: [None; 2],
+            is_written: false,
+        };
         let has_shadows = is_output && self.stage != ShaderStage::TessCtrl;
         let centroid = self
             .module
@@ -110,7 +119,11 @@ impl Context<'_> {
                     distances.outputs[vector] = Some(data);
                     self.temporary(&name, ty)
                 }
-                false => self.shader.add_variable(data),
+                false => {
+                    let variable = self.shader.add_variable(data);
+                    distances.variables[vector] = Some(variable);
+                    variable
+                }
             };
             distances.vectors[vector] = Some(variable);
         }

@@ -136,6 +136,9 @@ impl Emitter<'_, '_, '_> {
             let (Some(data), Some(shadow)) = (data, shadow) else { continue };
             let ty = data.ty;
             let variable = self.context.shader.add_variable(data);
+            if let Some(distances) = &mut self.context.interface.distances[1] {
+                distances.variables[number] = Some(variable);
+            }
             let value = self.load_variable(shadow, Shape::new(4, 32));
             let to = self.b.deref_var(variable, VariableModes::SHADER_OUT, ty);
             let lanes = count.saturating_sub(4 * number as u32).min(4);

@@ -20,6 +20,8 @@ mod locations;
 mod modes;
 mod numbering;
 mod system_values;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -133,7 +135,7 @@ impl Context<'_> {
     }
 
     /// The port of a variable, or of the member to which the first steps lead, and the steps in it; `None` if an error
-    /// was reported.
+    /// was reported, and for words of masks that are not used.
     fn port_at(&mut self, number: u32, steps: &[Step]) -> Result<Option<PortSteps>, SpirvError> {
         let Some(layout) = self.layout(number) else { return Ok(None) };
         let error = SpirvError::Types { op: "the access".to_owned(), why: "it is not to a member of the block" };
@@ -157,8 +159,11 @@ impl Context<'_> {
                 self.interface.ports.len() - 1
             }
         };
-        let is_mask = layout.built_in(member).is_some_and(is_mask);
-        let steps = if is_mask { &[] } else { steps };
+        let steps = match (layout.built_in(member), steps.first()) {
+            (Some(built_in), Some(Step::Part(1..))) if is_mask(built_in) => return Ok(None),
+            (Some(built_in), _) if is_mask(built_in) => &[],
+            _ => steps,
+        };
         Ok(Some((port, vertex.iter().chain(steps).copied().collect())))
     }
 
@@ -290,7 +295,7 @@ impl Port {
     }
 }
 
-/// Whether a built-in is an array of one word, which the IR has as a scalar.
+/// Whether a built-in is an array, of which the IR has the first word.
 fn is_mask(built_in: BuiltIn) -> bool {
     matches!(built_in, BuiltIn::SampleMask | BuiltIn::ViewportMaskNV)
 }

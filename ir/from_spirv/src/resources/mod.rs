@@ -27,6 +27,8 @@ use smallvec::SmallVec;
 use spirv::{Decoration, StorageClass};
 use tgsi_ir::entities::Variable as IrVariable;
 
+pub(crate) use counters::CounterAccess;
+
 use crate::emit::Context;
 use crate::emit::pointer::Step;
 use crate::emit::storage::Storage;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
 use tgsi_diagnostics::Span;
 use tgsi_environment::SamplerDim;
 use tgsi_ir::entities::Variable as IrVariable;
@@ -64,7 +63,6 @@ impl Context<'_> {
     /// Numbers the registers of resources.
     pub(crate) fn finish_resources(&mut self) {
         self.check_options();
-        self.check_aliases();
         self.number_constants();
         self.number_buffers();
         self.number_images();
@@ -85,30 +83,6 @@ impl Context<'_> {
         for (set, binding) in named {
             if !slots.iter().any(|slot| slot.place() == (set, binding)) {
                 self.findings.add(SpirvError::NoResource { set, binding }, Span::new(0, 1));
-            }
-        }
-    }
-
-    /// Checks that variables with one place are of one kind.
-    fn check_aliases(&mut self) {
-        if self.environment != Environment::Vulkan {
-            return;
-        }
-        let resources = &self.resources;
-        let blocks = resources.blocks.iter().filter(|block| block.kind != BlockKind::Push).map(|block| {
-            let kind = if block.kind == BlockKind::Uniform { "a uniform block" } else { "a storage block" };
-            (block.slot, block.global, kind)
-        });
-        let images = resources.images.iter().map(|image| (image.slot, image.global, "a storage image"));
-        let units = resources.units.iter().map(|unit| (unit.key.texture.slot, unit.global, "a texture"));
-        let samplers = resources.samplers.iter().map(|unit| (unit.key.texture.slot, unit.global, "a texture"));
-        let mut kinds: FxHashMap<Slot, &'static str> = FxHashMap::default();
-        for (slot, global, kind) in blocks.chain(images).chain(units).chain(samplers).filter(|found| found.0.own == 0) {
-            let first = *kinds.entry(slot).or_insert(kind);
-            if first != kind {
-                let error = SpirvError::Aliases { set: slot.set, binding: slot.binding, first, second: kind };
-                let span = self.module.globals.get(global as usize).map(|global| global.span).unwrap_or_default();
-                self.findings.add(error, span);
             }
         }
     }

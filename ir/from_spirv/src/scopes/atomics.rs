@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use smallvec::SmallVec;
-use spirv::{Op, StorageClass};
+use spirv::Op;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::{AccessFlags, AtomicOp};
@@ -16,11 +16,13 @@ use tgsi_ir::variable::VariableModes;
 
 use super::{BOOL, WORD, types, unsupported};
 use crate::emit::Emitter;
-use crate::emit::instructions::Outcome;
+use crate::emit::instructions::{Outcome, with_access};
 use crate::emit::pointer::Pointer;
 use crate::emit::storage::Storage;
 use crate::emit::value::Value;
 use crate::error::SpirvError;
+use crate::images::TexelAccess;
+use crate::resources::CounterAccess;
 use crate::words::Inst;
 
 /// The operand of an operation.
@@ -34,6 +36,25 @@ enum Operand {
     Constant(u64),
 }
 
+/// What an atomic accesses.
+#[derive(Debug)]
+enum Target {
+    /// Memory with numbers of a type.
+    Memory(Rc<Pointer>, ScalarType),
+    Counter(CounterAccess),
+    Texel(TexelAccess),
+}
+
+impl Target {
+    fn scalar(&self) -> ScalarType {
+        match self {
+            Target::Memory(_, scalar) => *scalar,
+            Target::Counter(_) => ScalarType::Uint,
+            Target::Texel(texel) => texel.scalar,
+        }
+    }
+}
+
 /// A read-modify-write operation.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
@@ -45,7 +66,7 @@ pub(super) struct Change {
 /// The operation of an instruction that changes memory.
 fn operation(op: Op) -> Option<(AtomicOp, Operand)> {
     Some(match op {
-        Op::AtomicStore | Op::AtomicExchange => (AtomicOp::Xchg, Operand::Value),
+        Op::AtomicExchange => (AtomicOp::Xchg, Operand::Value),
         Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => (AtomicOp::Cmpxchg, Operand::Value),
         Op::AtomicIIncrement => (AtomicOp::Iadd, Operand::Constant(1)),
         Op::AtomicIDecrement => (AtomicOp::Iadd, Operand::Constant(u32::MAX as u64)),
@@ -62,34 +83,38 @@ fn operation(op: Op) -> Option<(AtomicOp, Operand)> {
         Op::AtomicFMinEXT => (AtomicOp::Fmin, Operand::Value),
         Op::AtomicFMaxEXT => (AtomicOp::Fmax, Operand::Value),
         Op::AtomicFlagTestAndSet => (AtomicOp::Xchg, Operand::Constant(1)),
-        Op::AtomicFlagClear => (AtomicOp::Xchg, Operand::Constant(0)),
         _ => return None,
     })
 }
 
+/// The error about memory of other than 32 bits.
+fn wide(inst: &Inst<'_>) -> SpirvError {
+    unsupported(inst, "atomics have 32 bits")
+}
+
 impl Emitter<'_, '_, '_> {
     pub(super) fn atomic(&mut self, op: Op, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
-        if op == Op::AtomicLoad {
-            return self.atomic_load(inst);
+        match op {
+            Op::AtomicLoad => return self.atomic_load(inst),
+            Op::AtomicStore | Op::AtomicFlagClear => return self.atomic_store(op, inst),
+            _ => {}
         }
         let Some((atomic, operand)) = operation(op) else { return Ok(Outcome::Other) };
-        let has_result = !matches!(op, Op::AtomicStore | Op::AtomicFlagClear);
-        // The words of pointer, scope and semantics come first. A compare and swap has semantics for both outcomes.
-        let first = if has_result { 2 } else { 0 };
-        let value = if atomic.is_swap() { first + 4 } else { first + 3 };
-        let pointer = self.pointer(inst.word(first))?;
-        let fences = self.fences(inst.word(first + 1), inst.words.get(first + 2..value).unwrap_or_default())?;
-        let scalar = self.atomic_type(inst, &pointer)?;
+        // A compare and swap has semantics for both outcomes.
+        let value = if atomic.is_swap() { 6 } else { 5 };
+        let target = self.target(inst, inst.word(2))?;
+        let fences = self.fences(inst.word(3), inst.words.get(4..value).unwrap_or_default())?;
         let needs_float = atomic.data_type().base == BaseType::Float;
         // Exchanges copy bits.
-        if needs_float != scalar.is_float() && !matches!(atomic, AtomicOp::Xchg | AtomicOp::Cmpxchg) {
+        if needs_float != target.scalar().is_float() && !matches!(atomic, AtomicOp::Xchg | AtomicOp::Cmpxchg) {
             return Err(types(inst, "the memory has another type"));
         }
-        let result = if op == Op::AtomicFlagTestAndSet { BOOL } else { WORD };
-        if has_result {
-            self.expect_result(inst, result)?;
-        }
+        let is_flag = op == Op::AtomicFlagTestAndSet;
+        self.expect_result(inst, if is_flag { BOOL } else { WORD })?;
         let mut data: SmallVec<[Def; 2]> = SmallVec::new();
+        if atomic.is_swap() {
+            data.push(self.operand(inst, value + 1, WORD)?);
+        }
         data.push(match operand {
             Operand::Value => self.operand(inst, value, WORD)?,
             Operand::Negative => {
@@ -98,60 +123,95 @@ impl Emitter<'_, '_, '_> {
             }
             Operand::Constant(number) => self.constant(32, &[number]),
         });
-        if atomic.is_swap() {
-            data.insert(0, self.operand(inst, value + 1, WORD)?);
-        }
-        let mut pointer = Pointer::clone(&pointer);
-        if fences.is_volatile {
-            pointer.access = pointer.access.union(AccessFlags::VOLATILE);
-        }
+        let change = Change { op: atomic, data };
         self.fence_before(&fences);
-        let old = self.change(inst, &Rc::new(pointer), &Change { op: atomic, data })?;
+        let old = match &target {
+            Target::Memory(pointer, _) => self.change(inst, &with_access(pointer, fences.access), &change)?,
+            Target::Counter(counter) => self.counter_atomic(counter, change.op, &change.data)?,
+            Target::Texel(texel) => self.change_texel(texel, &change, fences.access)?,
+        };
         self.fence_after(&fences);
-        if !has_result {
-            return Ok(Outcome::Effect);
-        }
-        Ok(Outcome::Value(Value::Vector(match result {
-            BOOL => {
-                let zero = self.constant(32, &[0]);
-                self.b.alu(AluOp::Ine, &[old, zero])
-            }
-            _ => old,
+        Ok(Outcome::Value(Value::Vector(if is_flag {
+            let zero = self.constant(32, &[0]);
+            self.b.alu(AluOp::Ine, &[old, zero])
+        } else {
+            old
         })))
     }
 
     fn atomic_load(&mut self, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
-        let pointer = self.pointer(inst.word(2))?;
+        let target = self.target(inst, inst.word(2))?;
         let fences = self.fences(inst.word(3), inst.words.get(4..5).unwrap_or_default())?;
-        self.atomic_type(inst, &pointer)?;
         self.expect_result(inst, WORD)?;
+        let access = fences.access.union(AccessFlags::COHERENT);
         self.fence_before(&fences);
-        let mut pointer = Pointer::clone(&pointer);
-        pointer.access = pointer.access.union(AccessFlags::COHERENT);
-        if fences.is_volatile {
-            pointer.access = pointer.access.union(AccessFlags::VOLATILE);
-        }
-        let value = self.load(&Rc::new(pointer))?;
+        let value = match &target {
+            Target::Memory(pointer, _) => self.load(&with_access(pointer, access))?,
+            Target::Counter(counter) => Value::Vector(self.read_counter(counter)),
+            Target::Texel(texel) => Value::Vector(self.load_texel(texel, access)),
+        };
         self.fence_after(&fences);
         Ok(Outcome::Value(value))
     }
 
-    /// The type of memory that an atomic accesses: a number of 32 bits.
-    fn atomic_type(&self, inst: &Inst<'_>, pointer: &Pointer) -> Result<ScalarType, SpirvError> {
-        if pointer.class == StorageClass::Image as u32 {
-            return Err(unsupported(inst, "texels have no atomics"));
+    fn atomic_store(&mut self, op: Op, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
+        let target = self.target(inst, inst.word(0))?;
+        let fences = self.fences(inst.word(1), inst.words.get(2..3).unwrap_or_default())?;
+        let value = match op {
+            Op::AtomicStore => self.operand(inst, 3, WORD)?,
+            _ => self.constant(32, &[0]),
+        };
+        let access = fences.access.union(AccessFlags::COHERENT);
+        self.fence_before(&fences);
+        match &target {
+            Target::Memory(pointer, _) => {
+                self.context.shader.info.writes_memory = true;
+                self.store(&with_access(pointer, access), &Value::Vector(value))?;
+            }
+            Target::Counter(counter) => {
+                self.counter_atomic(counter, AtomicOp::Xchg, &[value])?;
+            }
+            Target::Texel(texel) => self.store_texel(texel, value, access),
+        }
+        self.fence_after(&fences);
+        Ok(Outcome::Effect)
+    }
+
+    /// What the pointer of an atomic leads to: a number of 32 bits.
+    fn target(&mut self, inst: &Inst<'_>, id: u32) -> Result<Target, SpirvError> {
+        if let Value::Texel(texel) = self.value(id)? {
+            let texel = self.texel_access(&texel)?;
+            return if texel.scalar.bit_size() == 32 { Ok(Target::Texel(texel)) } else { Err(wide(inst)) };
+        }
+        let pointer = self.pointer(id)?;
+        if let Some(counter) = self.counter_access(&pointer)? {
+            return Ok(Target::Counter(counter));
         }
         match self.context.module.types.as_vector(pointer.ty) {
-            Some((scalar, 1)) if scalar.bit_size() == 32 => Ok(scalar),
-            Some((scalar, 1)) if scalar != ScalarType::Bool => Err(unsupported(inst, "atomics have 32 bits")),
+            Some((scalar, 1)) if scalar.bit_size() == 32 => Ok(Target::Memory(pointer, scalar)),
+            Some((scalar, 1)) if scalar != ScalarType::Bool => Err(wide(inst)),
             _ => Err(types(inst, "the pointer is not one to a number")),
         }
     }
 
+    fn change_texel(&mut self, texel: &TexelAccess, change: &Change, access: AccessFlags) -> Result<Def, SpirvError> {
+        let op = if change.op.is_swap() { IntrinsicOp::ImageDerefAtomicSwap } else { IntrinsicOp::ImageDerefAtomic };
+        let indices = texel.atomic_indices(change.op, access)?;
+        let sources: SmallVec<[Def; 5]> = texel.sources().into_iter().chain(change.data.iter().copied()).collect();
+        Ok(self.b.intrinsic_def(op, &sources, &indices, WORD))
+    }
+
     /// Changes memory. Returns the old value.
     fn change(&mut self, inst: &Inst<'_>, pointer: &Rc<Pointer>, change: &Change) -> Result<Def, SpirvError> {
-        let (Storage::Memory(memory), _) = self.resolve(pointer)? else {
-            return Err(types(inst, "the pointer does not lead to memory"));
+        if pointer.is_chosen() {
+            let old =
+                self.at_targets(pointer, &[WORD], |emitter, target| Ok(vec![emitter.change(inst, target, change)?]))?;
+            return old.first().copied().ok_or(types(inst, "the pointer does not lead to memory"));
+        }
+        let memory = match self.resolve(pointer)?.0 {
+            Storage::Memory(memory) => memory,
+            Storage::Error => return Ok(self.undefined(WORD)),
+            _ => return Err(types(inst, "the pointer does not lead to memory")),
         };
         if memory.mode.intersects(VariableModes::MEM_SSBO.union(VariableModes::MEM_SHARED)) {
             return self.change_shared(pointer, change);

@@ -68,7 +68,7 @@ impl Emitter<'_, '_, '_> {
                 self.check_scope(inst)?;
                 self.expect_result(inst, BOOL)?;
                 let own = self.subgroup_word(I::LoadSubgroupInvocation);
-                let first = self.read(I::ReadFirstInvocation, own, None);
+                let first = self.read_lane(I::ReadFirstInvocation, own, None);
                 self.b.alu(AluOp::Ieq, &[own, first])
             }
             Op::GroupNonUniformAll => self.vote(inst, 3, I::VoteAll)?,
@@ -143,7 +143,7 @@ impl Emitter<'_, '_, '_> {
         let value = self.vector(inst.word(word))?;
         let scalar = self.context.module.types.scalar(self.type_of(inst.word(word)));
         let is_float = scalar.is_some_and(ScalarType::is_float);
-        let first = is_float.then(|| self.read(IntrinsicOp::ReadFirstInvocation, value, None));
+        let first = is_float.then(|| self.read_lane(IntrinsicOp::ReadFirstInvocation, value, None));
         let mut all = None;
         for component in 0..self.b.body.num_components(value) {
             let own = self.b.channel(value, component);
@@ -164,7 +164,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// A read of other invocations' values.
-    fn read(&mut self, op: IntrinsicOp, value: Def, from: Option<Def>) -> Def {
+    fn read_lane(&mut self, op: IntrinsicOp, value: Def, from: Option<Def>) -> Def {
         let shape = self.shape(value);
         match from {
             Some(from) => self.b.intrinsic_def(op, &[value, from], &[], shape),
@@ -184,7 +184,7 @@ impl Emitter<'_, '_, '_> {
         }
         let value = self.like_result(inst, word)?;
         let from = from.map(|word| self.index_operand(inst, word)).transpose()?;
-        Ok(self.read(op, value, from))
+        Ok(self.read_lane(op, value, from))
     }
 
     /// The size of clusters: a power of two.

@@ -20,12 +20,15 @@ use crate::shader::Shader;
 
 /// See the [module](self).
 pub fn lower_frexp(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    if !options.lower_frexp {
+    if !options.lower_frexp && !options.lower_frexp_32 {
         return false;
     }
     replace_alu(shader, |op, m| {
-        matches!(op, AluOp::FrexpExp | AluOp::FrexpSig).then(|| {
-            let value = m.source(0);
+        if !matches!(op, AluOp::FrexpExp | AluOp::FrexpSig) {
+            return None;
+        }
+        let value = m.source(0);
+        (options.lower_frexp || m.bits(value) < 64).then(|| {
             m.exact();
             let layout = Layout::of(m.bits(value));
             if op == AluOp::FrexpExp { exponent(m, value, layout) } else { fraction(m, value, layout) }

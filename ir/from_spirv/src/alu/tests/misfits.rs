@@ -20,7 +20,8 @@ pub(crate) fn any_type(random: &mut Random, usual: &[(ScalarType, u8)]) -> (Scal
 
 /// A term of each type.
 pub(crate) fn terms(pair: &mut Pair<'_>, types: &[(ScalarType, u8)]) -> Terms<Def> {
-    let term = |&(scalar, count): &(ScalarType, u8)| Term { value: pair.vector(of_arithmetic(scalar), count).0, scalar };
+    let term =
+        |&(scalar, count): &(ScalarType, u8)| Term { value: pair.vector(of_arithmetic(scalar), count).0, scalar };
     types.iter().map(term).collect()
 }
 

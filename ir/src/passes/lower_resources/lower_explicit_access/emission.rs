@@ -63,6 +63,12 @@ impl<'a> Access<'a> {
                 address.constant = address.constant.saturating_add(context.shared[address.variable]?);
                 0
             }
+            // Several variables may share the buffer, one behind the other.
+            VariableModes::MEM_PUSH_CONST => {
+                let first = data.driver_location.saturating_mul(16);
+                address.constant = address.constant.saturating_add(first);
+                layouts.memory.size(data.ty).bytes.saturating_add(first)
+            }
             _ => layouts.memory.size(types.without_arrays(data.ty)).bytes,
         };
         let stride = layouts.memory.elements(types, ty).map_or(0, |elements| elements.distance);

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `uniform` | `load_uniform`; the base is the `driver_location` in vec4 registers |
 //! | `ubo` | `load_ubo`, with a run-time offset in vec4s `load_ubo_vec4`; the block is the `binding` plus the index in an array of blocks |
-//! | `push_const` | the same from constant buffer 0 |
+//! | `push_const` | the same from constant buffer 0, behind `driver_location` vec4 registers |
 //! | `ssbo` | `load_ssbo`, `store_ssbo`, `ssbo_atomic`; a run-time length is computed from the size of the buffer |
 //! | `shared` | `load_shared`, `store_shared`, `shared_atomic`; variables are placed behind the `shared_size` |
 //!
