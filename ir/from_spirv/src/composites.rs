@@ -80,7 +80,13 @@ fn misfit(why: &'static str, inst: &Inst<'_>) -> SpirvError {
 impl Emitter<'_, '_, '_> {
     pub(crate) fn composite_group(&mut self, op: Op, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
         let value = match op {
-            Op::CompositeConstruct => self.construct(inst)?,
+            Op::CompositeConstruct => self.construct(inst.rest(2), inst)?,
+            Op::CompositeConstructReplicateEXT => {
+                let module = &self.context.module;
+                let count = module.types.parts(module.result_type(inst));
+                self.check_size(count as usize)?;
+                self.construct(&vec![inst.word(2); count as usize], inst)?
+            }
             Op::CompositeExtract => self.extract(inst)?,
             Op::CompositeInsert => self.insert(inst)?,
             Op::VectorShuffle => self.shuffle(inst)?,
@@ -161,12 +167,11 @@ impl Emitter<'_, '_, '_> {
         Ok(leaves)
     }
 
-    /// `OpCompositeConstruct`.
-    fn construct(&mut self, inst: &Inst<'_>) -> Result<Value, SpirvError> {
-        let ids = inst.rest(2);
+    /// A composite from its parts.
+    fn construct(&mut self, ids: &[u32], inst: &Inst<'_>) -> Result<Value, SpirvError> {
         let ty = self.context.module.result_type(inst);
         let types: Vec<TypeId> = match self.context.module.types.get(ty).clone() {
-            TypeData::Vector { scalar, count } => return self.construct_vector(ty, scalar, count, inst),
+            TypeData::Vector { scalar, count } => return self.construct_vector(ty, scalar, count, ids, inst),
             TypeData::Matrix { scalar, columns, rows } => {
                 vec![self.context.module.vector_type(scalar, rows); columns.into()]
             }
@@ -197,11 +202,12 @@ impl Emitter<'_, '_, '_> {
         ty: TypeId,
         scalar: ScalarType,
         count: u8,
+        ids: &[u32],
         inst: &Inst<'_>,
     ) -> Result<Value, SpirvError> {
         let mut known = Some(Vec::new());
         let mut components: Vec<(Def, u8)> = Vec::new();
-        for &id in inst.rest(2) {
+        for &id in ids {
             let part = self.term(id)?;
             if part.scalar.bit_size() != scalar.bit_size() || components.len() >= usize::from(count) {
                 return Err(misfit("the parts are not those of the type", inst));

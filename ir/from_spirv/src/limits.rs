@@ -15,6 +15,8 @@ pub struct SpirvLimits {
     /// Copies of functions: one for each set of variables that pointer arguments point to, which calls can double at
     /// every level.
     pub functions: u32,
+    /// Variables that one pointer may lead to: an access through it is one to each.
+    pub targets: u32,
     /// Instructions of all copies of functions together.
     pub instructions: u64,
 }
@@ -27,6 +29,7 @@ impl Default for SpirvLimits {
             nesting: 256,
             leaves: 1 << 16,
             functions: 4096,
+            targets: 64,
             instructions: 4 << 20,
         }
     }

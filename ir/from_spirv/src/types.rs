@@ -1,5 +1,6 @@
 //! Types of a module.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tgsi_environment::{PixelFormat, SamplerDim};
 use tgsi_ir::body::Shape;
@@ -102,11 +103,13 @@ struct Summary {
 pub(crate) struct Types {
     types: Vec<TypeData>,
     summaries: Vec<Summary>,
+    /// By class and type: the words of a pointer in a variable.
+    pointer_words: FxHashMap<(u32, TypeId), u8>,
 }
 
 impl Default for Types {
     fn default() -> Types {
-        let mut types = Types { types: Vec::new(), summaries: Vec::new() };
+        let mut types = Types { types: Vec::new(), summaries: Vec::new(), pointer_words: FxHashMap::default() };
         types.push(TypeData::Error);
         types.push(TypeData::Void);
         types
@@ -117,7 +120,7 @@ impl Types {
     /// Adds a type.
     pub(crate) fn push(&mut self, data: TypeData) -> TypeId {
         let summary = match &data {
-            TypeData::Vector { .. } => Summary { leaves: 1, depth: 1 },
+            TypeData::Vector { .. } | TypeData::Pointer { .. } => Summary { leaves: 1, depth: 1 },
             TypeData::Matrix { columns, .. } => Summary { leaves: (*columns).into(), depth: 2 },
             TypeData::Array { element, length, .. } => {
                 let of = self.summary(*element);
@@ -177,9 +180,20 @@ impl Types {
         }
     }
 
-    /// The shape of a scalar or vector; a word for other types.
+    /// The shape of a scalar or vector, or of a pointer in a variable; a word for other types.
     pub(crate) fn shape(&self, ty: TypeId) -> Shape {
-        self.as_vector(ty).map_or(Shape::new(1, 32), |(scalar, count)| Shape::new(count, scalar.bit_size()))
+        match *self.get(ty) {
+            TypeData::Vector { scalar, count } => Shape::new(count, scalar.bit_size()),
+            TypeData::Pointer { class, pointee, .. } => {
+                Shape::new(self.pointer_words.get(&(class, pointee)).copied().unwrap_or(1), 32)
+            }
+            _ => Shape::new(1, 32),
+        }
+    }
+
+    /// Sets the number of words of pointers in variables: at most 4.
+    pub(crate) fn set_pointer_words(&mut self, class: u32, pointee: TypeId, words: u8) {
+        self.pointer_words.insert((class, pointee), words);
     }
 
     /// The type that a pointer points to.
@@ -218,6 +232,17 @@ impl Types {
         }
     }
 
+    /// The number of components, columns, elements or members of a composite; 0 of other types.
+    pub(crate) fn parts(&self, ty: TypeId) -> u32 {
+        match self.get(ty) {
+            TypeData::Vector { count, .. } => (*count).into(),
+            TypeData::Matrix { columns, .. } => (*columns).into(),
+            TypeData::Array { length, .. } => *length,
+            TypeData::Struct { members, .. } => members.len() as u32,
+            _ => 0,
+        }
+    }
+
     /// The number of leaves before part `number` of a composite.
     pub(crate) fn leaves_before(&self, ty: TypeId, number: u32) -> u32 {
         match self.get(ty) {
@@ -237,7 +262,7 @@ impl Types {
         let mut pending: SmallVec<[TypeId; 16]> = SmallVec::from_slice(&[ty]);
         while let Some(ty) = pending.pop() {
             match self.get(ty) {
-                TypeData::Vector { .. } => shapes.push(self.shape(ty)),
+                TypeData::Vector { .. } | TypeData::Pointer { .. } => shapes.push(self.shape(ty)),
                 TypeData::Matrix { scalar, columns, rows } => {
                     shapes.extend((0..*columns).map(|_| Shape::new(*rows, scalar.bit_size())));
                 }

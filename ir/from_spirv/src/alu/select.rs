@@ -58,7 +58,11 @@ impl Emitter<'_, '_, '_> {
             (Value::Known(a), Value::Known(b)) if a == b => Ok(Value::Known(a)),
             (Value::Pointer(a), Value::Pointer(b)) if are_equal(&a, &b) => Ok(Value::Pointer(a)),
             (Value::Opaque(a), Value::Opaque(b)) if are_equal(&a, &b) => Ok(Value::Opaque(a)),
-            (Value::Pointer(_) | Value::Opaque(_) | Value::Pair(_), _) => Err(SpirvError::Pointer { id: inst.word(1) }),
+            (a, b) if self.context.module.types.pointee(ty).is_some() => {
+                let condition = self.vector(condition)?;
+                self.select_pointer(condition, &a, &b)
+            }
+            (Value::Opaque(_) | Value::Pair(_), _) => Err(SpirvError::Pointer { id: inst.word(1) }),
             (Value::Transposed(a), Value::Transposed(b)) => {
                 Ok(Value::Transposed(self.select_leaves(condition, &a, &b).map_err(error)?))
             }

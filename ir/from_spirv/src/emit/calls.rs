@@ -27,15 +27,45 @@ enum BoundStep {
     Index,
 }
 
+impl BoundStep {
+    fn of(step: &Step) -> BoundStep {
+        match step {
+            Step::Part(number) => BoundStep::Part(*number),
+            Step::Index(_) => BoundStep::Index,
+        }
+    }
+}
+
+/// A variable to which an argument leads.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Bound {
+    base: Base,
+    steps: Vec<BoundStep>,
+    access: AccessFlags,
+}
+
 /// What a pointer or opaque argument leads to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Binding {
-    base: Base,
-    steps: Vec<BoundStep>,
+    /// One, unless it is chosen at run time.
+    targets: Vec<Bound>,
+    is_nullable: bool,
     ty: TypeId,
     class: u32,
-    access: AccessFlags,
     is_opaque: bool,
+}
+
+impl Binding {
+    /// Whether a variable has the number of the target.
+    fn has_number(&self) -> bool {
+        self.targets.len() > 1 || self.is_nullable && !self.targets.is_empty()
+    }
+
+    /// The number of variables for the number of the target and indices.
+    fn num_words(&self) -> usize {
+        let steps = self.targets.iter().flat_map(|target| &target.steps);
+        steps.filter(|step| **step == BoundStep::Index).count() + usize::from(self.has_number())
+    }
 }
 
 /// A function and the bindings of its pointer and opaque parameters.
@@ -51,8 +81,8 @@ pub(super) struct FunctionCopy {
     pub(super) target: IrFunction,
     /// The variables of value parameters, in order.
     parameters: Vec<Memory>,
-    /// The variables of run-time indices of bindings, in order.
-    indices: Vec<IrVariable>,
+    /// The variables of numbers of targets and of run-time indices of bindings, in order.
+    words: Vec<IrVariable>,
     result: Option<Memory>,
 }
 
@@ -179,9 +209,8 @@ impl<'m> Context<'m> {
         let values: Vec<(u32, TypeId)> = parameters.iter().copied().filter(|&(_, ty)| !self.is_bound(ty)).collect();
         let parameters = values.into_iter().map(|(id, ty)| self.value_memory(&format!("{name}_{id}"), ty)).collect();
         let word = self.shader.types.vector(ScalarType::Uint, 1);
-        let num_indices =
-            key.bindings.iter().flat_map(|binding| &binding.steps).filter(|step| **step == BoundStep::Index).count();
-        let indices = (0..num_indices).map(|_| self.temporary("index", word)).collect();
+        let num_words: usize = key.bindings.iter().map(Binding::num_words).sum();
+        let words = (0..num_words).map(|_| self.temporary("index", word)).collect();
         let result = (result != TypeId::VOID).then(|| self.value_memory(&format!("{name}_result"), result));
         let target = self.shader.functions.push(FunctionData {
             name,
@@ -191,7 +220,7 @@ impl<'m> Context<'m> {
             attributes: Vec::new(),
             body: Some(Body::new()),
         });
-        let copy = Rc::new(FunctionCopy { target, parameters, indices, result });
+        let copy = Rc::new(FunctionCopy { target, parameters, words, result });
         self.functions.insert(key.clone(), copy.clone());
         self.pending.push(Pending { key, copy: copy.clone(), is_entry });
         Ok(copy)
@@ -234,10 +263,10 @@ impl<'m> Context<'m> {
         emitter.target = Some(copy.target);
         let mut values = copy.parameters.iter();
         let mut bindings = key.bindings.iter();
-        let mut indices = copy.indices.iter();
+        let mut words = copy.words.iter();
         for (id, ty) in parameters {
             let value = if emitter.context.is_bound(ty) {
-                bindings.next().map(|binding| emitter.bound_value(binding, &mut indices))
+                bindings.next().map(|binding| emitter.bound_value(binding, &mut words))
             } else {
                 values.next().and_then(|&memory| emitter.load(&Rc::new(memory_pointer(memory))).ok())
             };
@@ -269,22 +298,26 @@ fn memory_pointer(memory: Memory) -> Pointer {
 
 impl Emitter<'_, '_, '_> {
     /// The value of a bound parameter.
-    fn bound_value(&mut self, binding: &Binding, indices: &mut std::slice::Iter<'_, IrVariable>) -> Value {
-        let steps = binding.steps.iter().map(|step| match step {
-            BoundStep::Part(number) => Step::Part(*number),
-            BoundStep::Index => match indices.next() {
-                Some(&variable) => Step::Index(self.load_variable(variable, Shape::new(1, 32))),
-                None => Step::Part(0),
-            },
-        });
-        let pointer = Rc::new(Pointer {
-            base: binding.base,
-            steps: steps.collect(),
-            ty: binding.ty,
-            class: binding.class,
-            access: binding.access,
-        });
-        if binding.is_opaque { Value::Opaque(pointer) } else { Value::Pointer(pointer) }
+    fn bound_value(&mut self, binding: &Binding, words: &mut std::slice::Iter<'_, IrVariable>) -> Value {
+        let mut word = |emitter: &mut Self| words.next().map(|&word| emitter.load_variable(word, Shape::new(1, 32)));
+        let number = if binding.has_number() { word(self) } else { None };
+        let number = number.unwrap_or_else(|| self.constant(32, &[1]));
+        let mut targets = Vec::with_capacity(binding.targets.len());
+        for target in &binding.targets {
+            let steps = target.steps.iter().map(|step| match step {
+                BoundStep::Part(number) => Step::Part(*number),
+                BoundStep::Index => word(self).map_or(Step::Part(0), Step::Index),
+            });
+            let (steps, null) = (steps.collect(), Pointer::null(binding.ty, binding.class));
+            targets.push(Pointer { base: target.base, steps, access: target.access, ..null });
+        }
+        // The limit was checked where the argument was made.
+        let pointer = self.choose(number, targets, binding.is_nullable, (binding.ty, binding.class));
+        match pointer {
+            Ok(pointer) if binding.is_opaque => Value::Opaque(Rc::new(pointer)),
+            Ok(pointer) => Value::Pointer(Rc::new(pointer)),
+            Err(_) => Value::None,
+        }
     }
 
     /// Loads a variable that is a vector.
@@ -315,7 +348,7 @@ impl Emitter<'_, '_, '_> {
             let op = "OpFunctionCall".to_owned();
             return Err(SpirvError::Types { op, why: "the number of arguments is not that of the parameters" });
         }
-        let (mut bindings, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut bindings, mut words, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (&argument, &(_, ty)) in inst.rest(3).iter().zip(&parameters) {
             let value = self.value(argument)?;
             if !self.context.is_bound(ty) {
@@ -323,24 +356,34 @@ impl Emitter<'_, '_, '_> {
                 continue;
             }
             let (pointer, is_opaque) = match &value {
-                Value::Pointer(pointer) => (pointer.clone(), false),
                 Value::Opaque(pointer) => (pointer.clone(), true),
-                _ => return Err(SpirvError::Pointer { id: argument }),
+                value => (self.as_pointer(value).ok_or(SpirvError::Pointer { id: argument })?, false),
             };
-            let steps = pointer.steps.iter().map(|step| match *step {
-                Step::Part(number) => BoundStep::Part(number),
-                Step::Index(def) => {
-                    indices.push(def);
-                    BoundStep::Index
-                }
-            });
-            let steps = steps.collect();
-            let Pointer { base, ty, class, access, .. } = *pointer;
-            bindings.push(Binding { base, steps, ty, class, access, is_opaque });
+            let targets = self.targets(&pointer);
+            let bound = |target: &Rc<Pointer>| Bound {
+                base: target.base,
+                steps: target.steps.iter().map(BoundStep::of).collect(),
+                access: target.access,
+            };
+            let binding = Binding {
+                targets: targets.pointers.iter().map(bound).collect(),
+                is_nullable: targets.is_nullable,
+                ty: pointer.ty,
+                class: pointer.class,
+                is_opaque,
+            };
+            if binding.has_number() {
+                words.push(self.selector(&targets));
+            }
+            words.extend(targets.pointers.iter().flat_map(|target| &target.steps).filter_map(|step| match *step {
+                Step::Part(_) => None,
+                Step::Index(def) => Some(def),
+            }));
+            bindings.push(binding);
         }
         let copy = self.context.copy(FunctionKey { function, bindings }, false)?;
-        for (&variable, &index) in copy.indices.iter().zip(&indices) {
-            self.store_variable(variable, index);
+        for (&variable, &word) in copy.words.iter().zip(&words) {
+            self.store_variable(variable, word);
         }
         for (&memory, value) in copy.parameters.iter().zip(&values) {
             self.store(&Rc::new(memory_pointer(memory)), value)?;

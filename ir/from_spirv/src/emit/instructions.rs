@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use spirv::{MemoryAccess, Op};
 use tgsi_ir::AluFlags;
-use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::intrinsics::indices::AccessFlags;
@@ -109,17 +108,22 @@ impl Emitter<'_, '_, '_> {
             }
             Op::ArrayLength => {
                 let pointer = self.pointer(inst.word(2))?;
-                let array = self.member_pointer(&pointer, inst.word(3))?;
-                let (deref, _) = self.deref(&array)?;
-                let op = IntrinsicOp::DerefBufferArrayLength;
-                Value::Vector(self.b.intrinsic_def(op, &[deref], &[], Shape::new(1, 32)))
+                let array = Rc::new(self.member_pointer(&pointer, inst.word(3))?);
+                let word = Shape::new(1, 32);
+                let length = |emitter: &mut Self, array: &Rc<Pointer>| {
+                    let (deref, _) = emitter.deref(array)?;
+                    Ok(vec![emitter.b.intrinsic_def(IntrinsicOp::DerefBufferArrayLength, &[deref], &[], word)])
+                };
+                let length = match array.is_chosen() {
+                    true => self.at_targets(&array, &[word], length)?,
+                    false => length(self, &array)?,
+                };
+                length.first().map_or(Value::None, |&length| Value::Vector(length))
             }
             Op::FunctionCall => self.call(inst)?,
             Op::CopyObject | Op::CopyLogical | Op::ExpectKHR => self.value(inst.word(2))?,
-            Op::PtrEqual | Op::PtrNotEqual => {
-                let (a, b) = (self.pointer(inst.word(2))?, self.pointer(inst.word(3))?);
-                Value::Vector(self.same_pointers(&a, &b, op == Op::PtrNotEqual, inst.word(2))?)
-            }
+            Op::PtrEqual | Op::PtrNotEqual => self.same_pointers(inst, op == Op::PtrNotEqual)?,
+            Op::PtrDiff => self.pointer_difference(inst)?,
             _ => {
                 self.set_exactness(inst);
                 let groups = [
@@ -146,41 +150,6 @@ impl Emitter<'_, '_, '_> {
             Some(ty) => Ok(pointer.part(member, ty)),
             None => Err(SpirvError::Types { op: "OpArrayLength".to_owned(), why: "the struct has no such member" }),
         }
-    }
-
-    /// Compares pointers: those from different variables differ.
-    fn same_pointers(
-        &mut self,
-        a: &Pointer,
-        b: &Pointer,
-        is_negated: bool,
-        id: u32,
-    ) -> Result<tgsi_ir::Def, SpirvError> {
-        use super::pointer::Step;
-        let mut same = None;
-        let is_possible = a.base == b.base && a.steps.len() == b.steps.len();
-        for (&a, &b) in a.steps.iter().zip(&b.steps).filter(|_| is_possible) {
-            let equal = match (a, b) {
-                (Step::Part(a), Step::Part(b)) => self.constant(1, &[u64::from(a == b)]),
-                (Step::Part(number), Step::Index(index)) | (Step::Index(index), Step::Part(number)) => {
-                    let number = self.constant(32, &[number.into()]);
-                    self.b.alu(AluOp::Ieq, &[index, number])
-                }
-                (Step::Index(a), Step::Index(b)) => self.b.alu(AluOp::Ieq, &[a, b]),
-            };
-            same = Some(match same {
-                Some(before) => self.b.alu(AluOp::Iand, &[before, equal]),
-                None => equal,
-            });
-        }
-        if a.base == b.base && !is_possible {
-            return Err(SpirvError::Pointer { id });
-        }
-        let same = match same {
-            Some(same) => same,
-            None => self.constant(1, &[u64::from(is_possible)]),
-        };
-        Ok(if is_negated { self.b.alu(AluOp::Inot, &[same]) } else { same })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
 use spirv::{Op, StorageClass};
 use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::variable::VariableModes;
@@ -12,7 +13,6 @@ use super::storage::Memory;
 use super::value::Value;
 use crate::error::SpirvError;
 use crate::module::Id;
-use crate::types::TypeData;
 use crate::words::Inst;
 
 impl Emitter<'_, '_, '_> {
@@ -21,36 +21,34 @@ impl Emitter<'_, '_, '_> {
         let module = &*self.context.module;
         let Some(function) = module.functions.get(self.function) else { return };
         let mut shared = std::mem::take(&mut self.shared_locals);
+        let mut seen = FxHashSet::default();
         for inst in function.blocks.iter().flat_map(|block| module.instructions(block)) {
             if inst.op != Op::FunctionCall as u16 {
                 continue;
             }
-            for &argument in inst.rest(3) {
-                // From the pointer back to its variable. Ids are defined before their uses here, so the way ends.
-                let mut id = argument;
-                for _ in 0..module.types.len() + 64 {
-                    if !matches!(module.id(id), Id::Value(ty) if matches!(module.types.get(ty), TypeData::Pointer { .. }))
-                    {
-                        break;
+            // From pointers back to their variables.
+            let mut pending = inst.rest(3).to_vec();
+            while let Some(id) = pending.pop() {
+                if !matches!(module.id(id), Id::Value(ty) if module.types.pointee(ty).is_some()) || !seen.insert(id) {
+                    continue;
+                }
+                let Some(definition) = module.positions.get(id as usize).and_then(|&at| module.words.at(at, 0)) else {
+                    continue;
+                };
+                match Op::from_u32(definition.op.into()) {
+                    Some(Op::Variable) => {
+                        shared.insert(id);
                     }
-                    let Some(definition) = module.positions.get(id as usize).and_then(|&at| module.words.at(at, 0))
-                    else {
-                        break;
-                    };
-                    match Op::from_u32(definition.op.into()) {
-                        Some(Op::Variable) => {
-                            shared.insert(id);
-                            break;
-                        }
-                        Some(
-                            Op::AccessChain
-                            | Op::InBoundsAccessChain
-                            | Op::PtrAccessChain
-                            | Op::InBoundsPtrAccessChain
-                            | Op::CopyObject,
-                        ) => id = definition.word(2),
-                        _ => break,
-                    }
+                    Some(
+                        Op::AccessChain
+                        | Op::InBoundsAccessChain
+                        | Op::PtrAccessChain
+                        | Op::InBoundsPtrAccessChain
+                        | Op::CopyObject,
+                    ) => pending.push(definition.word(2)),
+                    Some(Op::Select) => pending.extend_from_slice(definition.rest(3)),
+                    Some(Op::Phi) => pending.extend(definition.rest(2).iter().step_by(2)),
+                    _ => {}
                 }
             }
         }
@@ -66,9 +64,6 @@ impl Emitter<'_, '_, '_> {
         };
         if class != StorageClass::Function as u32 {
             return Err(SpirvError::StorageClass { name: class.to_string() });
-        }
-        if let TypeData::Pointer { .. } = self.context.module.types.get(ty) {
-            return Err(SpirvError::Pointer { id });
         }
         let ir_type = self.context.ir_type(ty);
         let name = self.context.module.name(id).to_owned();

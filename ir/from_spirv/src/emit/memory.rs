@@ -47,8 +47,15 @@ impl Emitter<'_, '_, '_> {
     /// # Errors
     /// Pointers in memory, and values beyond the limits.
     pub(crate) fn load(&mut self, pointer: &Rc<Pointer>) -> Result<Value, SpirvError> {
+        if pointer.is_chosen() {
+            return self.load_chosen(pointer);
+        }
         match *self.context.module.types.get(pointer.ty) {
             TypeData::Vector { .. } => Ok(Value::Vector(self.load_leaf(pointer)?)),
+            TypeData::Pointer { class, pointee, .. } => {
+                let words = self.load_leaf(pointer)?;
+                Ok(self.vector_pointer(words, class, pointee))
+            }
             TypeData::Image(_) | TypeData::Sampler | TypeData::SampledImage(_) => Ok(Value::Opaque(pointer.clone())),
             TypeData::Matrix { rows, .. } => {
                 if let Some(place) = self.whole_matrix(pointer)?.filter(|place| place.row_major) {
@@ -68,7 +75,10 @@ impl Emitter<'_, '_, '_> {
 
     fn load_composite(&mut self, pointer: &Pointer) -> Result<Value, SpirvError> {
         let parts = self.leaf_pointers(pointer)?;
-        if parts.iter().any(|part| !matches!(self.context.module.types.get(part.ty), TypeData::Vector { .. })) {
+        let is_value = |part: &Pointer| {
+            matches!(self.context.module.types.get(part.ty), TypeData::Vector { .. } | TypeData::Pointer { .. })
+        };
+        if !parts.iter().all(is_value) {
             // Structs of samplers are not values.
             return Ok(Value::Opaque(Rc::new(pointer.clone())));
         }
@@ -120,6 +130,9 @@ impl Emitter<'_, '_, '_> {
         if let Value::Known(Known::Undef(_)) = value {
             return Ok(());
         }
+        if pointer.is_chosen() {
+            return self.store_chosen(pointer, value);
+        }
         if let Value::Transposed(rows) = value
             && let Some(place) = self.whole_matrix(pointer)?.filter(|place| place.row_major)
         {
@@ -153,6 +166,10 @@ impl Emitter<'_, '_, '_> {
         match pointer.base {
             Base::Local(memory) => Ok((Storage::Memory(memory), pointer.steps.clone())),
             Base::Global(number) => self.context.storage_of(number, &pointer.steps),
+            Base::Choice(_) | Base::Null => Err(SpirvError::Types {
+                op: "the access".to_owned(),
+                why: "a variable that is chosen at run time has no such access",
+            }),
         }
     }
 

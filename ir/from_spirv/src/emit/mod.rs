@@ -17,6 +17,7 @@
 //! not pass its definition; `repair_ssa` adds phis at the end.
 
 mod calls;
+mod choices;
 pub(crate) mod flow;
 pub(crate) mod instructions;
 mod locals;
@@ -40,8 +41,12 @@ use crate::interface::Interface;
 use crate::module::Module;
 use crate::options::{Environment, SpirvOptions};
 use crate::resources::Resources;
+use crate::types::TypeId;
 use crate::words::Inst;
 use calls::{FunctionCopy, FunctionKey, Pending};
+use choices::Choice;
+use choices::paths::{Paths, find_paths};
+use choices::words::Templates;
 use storage::Storage;
 use types::TypeKey;
 use value::Value;
@@ -77,6 +82,8 @@ pub(crate) struct Context<'m> {
     instructions: u64,
     /// Leaves of composites that instructions copied so far.
     pub(crate) copied_leaves: u64,
+    /// The variables to which pointers may lead that are chosen at run time.
+    paths: Rc<Paths>,
     /// Memory for the values of a function, all of them none.
     value_pool: Vec<Value>,
 }
@@ -90,6 +97,10 @@ pub(crate) struct Emitter<'c, 'm, 'b> {
     /// The ids that have one.
     defined: Vec<u32>,
     constants: FxHashMap<(u8, Bits), Def>,
+    /// Pointers whose variables are chosen at run time.
+    choices: Vec<Rc<Choice>>,
+    /// By storage class and type: the variables to which pointers in variables lead.
+    memory_templates: FxHashMap<(u32, TypeId), Rc<Templates>>,
     /// The function of the module.
     function: usize,
     /// The function of the IR, which has the locals.
@@ -108,6 +119,9 @@ pub(crate) struct Emitter<'c, 'm, 'b> {
 pub(crate) fn emit(mut context: Context<'_>) -> Context<'_> {
     context.set_modes();
     calls::find_ends(&mut context);
+    if let Some(paths) = find_paths(context.module, context.options.limits.targets) {
+        context.paths = paths;
+    }
     let Some(main) = context.shader.entry_point() else { return context };
     let store = context.shader.functions.push(FunctionData {
         name: "store_outputs".to_owned(),
@@ -159,6 +173,7 @@ impl<'m> Context<'m> {
             is_in_loops: Vec::new(),
             ended: None,
             instructions: 0,
+            paths: Rc::default(),
             copied_leaves: 0,
             value_pool: Vec::new(),
         }
@@ -218,6 +233,8 @@ impl<'c, 'm, 'b> Emitter<'c, 'm, 'b> {
             values,
             defined: Vec::new(),
             constants: FxHashMap::default(),
+            choices: Vec::new(),
+            memory_templates: FxHashMap::default(),
             function,
             target: None,
             result,

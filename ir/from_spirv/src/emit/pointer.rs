@@ -2,13 +2,17 @@
 //!
 //! A pointer becomes derefs at each access, so that derefs are in the block of their uses.
 
+use std::rc::Rc;
+
 use smallvec::SmallVec;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::AccessFlags;
 
 use super::Emitter;
 use super::storage::Memory;
 use super::value::Value;
+use crate::alu::{is_integer, is_signed};
 use crate::error::SpirvError;
 use crate::module::Id;
 use crate::types::{TypeData, TypeId};
@@ -20,6 +24,10 @@ pub(crate) enum Base {
     Global(u32),
     /// A variable of a function.
     Local(Memory),
+    /// Variables among which the shader chooses, by the number of the choice in the function.
+    Choice(u32),
+    /// No variable.
+    Null,
 }
 
 /// A step from a composite to a part.
@@ -62,16 +70,22 @@ impl Emitter<'_, '_, '_> {
         Pointer { base: Base::Global(number), steps: SmallVec::new(), ty, class, access }
     }
 
-    /// A run-time index with 32 bits.
+    /// An index with 32 bits, constant or not.
+    ///
+    /// # Errors
+    /// It is not an integer.
     pub(crate) fn index_of(&mut self, id: u32) -> Result<Step, SpirvError> {
-        let signed = self.context.module.types.scalar(self.type_of(id));
+        let ty = self.context.module.types.as_vector(self.type_of(id));
+        let Some((scalar, 1)) = ty.filter(|&(scalar, _)| is_integer(scalar)) else {
+            let found = self.context.module.types.kind(self.type_of(id));
+            return Err(SpirvError::WrongKind { id, found, expected: "an integer" });
+        };
         if let Some(bits) = self.known_bits(id) {
             let bits = bits.first().copied().unwrap_or(0);
             return Ok(Step::Part(u32::try_from(bits).unwrap_or(u32::MAX)));
         }
-        let def = self.vector(id)?;
-        let is_signed = signed.is_some_and(crate::alu::is_signed);
-        Ok(Step::Index(self.to_32_bits(def, is_signed)))
+        let index = self.term(id)?;
+        Ok(Step::Index(self.to_32_bits(index.value, is_signed(scalar))))
     }
 
     /// Adds the steps of an access chain.
@@ -115,27 +129,26 @@ impl Emitter<'_, '_, '_> {
     ///
     /// # Errors
     /// The pointer does not lead to an element of an array.
-    pub(crate) fn advance(&mut self, pointer: &Pointer, distance: u32, id: u32) -> Result<Pointer, SpirvError> {
-        use tgsi_ir::alu::AluOp;
-        let mut pointer = pointer.clone();
+    pub(crate) fn advance(&mut self, pointer: &Rc<Pointer>, distance: u32, id: u32) -> Result<Pointer, SpirvError> {
         let distance = self.index_of(distance)?;
         if distance == Step::Part(0) {
-            return Ok(pointer);
+            return Ok(Pointer::clone(pointer));
         }
-        let last = pointer.steps.pop().ok_or(SpirvError::Pointer { id })?;
-        let as_def = |emitter: &mut Self, step| match step {
-            Step::Part(number) => emitter.constant(32, &[number.into()]),
-            Step::Index(def) => def,
-        };
-        let step = match (last, distance) {
-            (Step::Part(a), Step::Part(b)) => Step::Part(a.wrapping_add(b)),
-            (a, b) => {
-                let (a, b) = (as_def(self, a), as_def(self, b));
-                Step::Index(self.b.alu(AluOp::Iadd, &[a, b]))
-            }
-        };
-        pointer.steps.push(step);
-        Ok(pointer)
+        self.map_targets(pointer, |emitter, target| {
+            let mut target = target.clone();
+            // A variable has no neighbours: the distance must be 0.
+            let most = emitter.last_element(&target);
+            let Some(last) = target.steps.pop() else { return Ok(target) };
+            let most = most.ok_or(SpirvError::Pointer { id })?;
+            target.steps.push(match (last, distance) {
+                (Step::Part(a), Step::Part(b)) => Step::Part(a.wrapping_add(b).min(most)),
+                (a, b) => {
+                    let (a, b) = (emitter.step_index(a), emitter.step_index(b));
+                    Step::Index(emitter.b.alu(AluOp::Iadd, &[a, b]))
+                }
+            });
+            Ok(target)
+        })
     }
 
     /// The pointer to an image or a sampler that a value was loaded from; of a pair that of the image.

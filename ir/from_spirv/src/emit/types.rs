@@ -83,7 +83,11 @@ impl Context<'_> {
             TypeData::Sampler => {
                 IrTypeData::Sampler { dim: None, array: false, shadow: false, result: ScalarType::Void }
             }
-            TypeData::Error | TypeData::Void | TypeData::Pointer { .. } | TypeData::Function => {
+            TypeData::Pointer { .. } => {
+                let words = self.module.types.shape(key.ty).num_components;
+                IrTypeData::Vector { scalar: ScalarType::Uint, components: words }
+            }
+            TypeData::Error | TypeData::Void | TypeData::Function => {
                 IrTypeData::Vector { scalar: ScalarType::Uint, components: 1 }
             }
         };
@@ -123,5 +127,6 @@ impl Context<'_> {
 
 /// Whether memory of a mode has the layout of its decorations.
 pub(crate) fn has_layout_mode(mode: VariableModes) -> bool {
-    mode.intersects(VariableModes::MEM_UBO.union(VariableModes::MEM_SSBO).union(VariableModes::MEM_PUSH_CONST))
+    let buffers = VariableModes::MEM_UBO.union(VariableModes::MEM_SSBO).union(VariableModes::MEM_PUSH_CONST);
+    mode.intersects(buffers.union(VariableModes::MEM_SHARED))
 }

@@ -42,12 +42,7 @@ pub(crate) enum Value {
 impl Emitter<'_, '_, '_> {
     /// The type of an id's value.
     pub(crate) fn type_of(&self, id: u32) -> TypeId {
-        let module = &self.context.module;
-        match module.id(id) {
-            Id::Value(ty) => ty,
-            Id::Constant(known) => module.constants.type_of(known),
-            _ => TypeId::ERROR,
-        }
+        self.context.module.type_of(id)
     }
 
     /// The value of an id.
@@ -80,11 +75,8 @@ impl Emitter<'_, '_, '_> {
     /// # Errors
     /// As [`value`](Self::value), and values of other types.
     pub(crate) fn pointer(&mut self, id: u32) -> Result<Rc<Pointer>, SpirvError> {
-        match self.value(id)? {
-            Value::Pointer(pointer) => Ok(pointer),
-            Value::Known(_) => Err(SpirvError::Pointer { id }),
-            _ => Err(self.wrong(id, "a pointer")),
-        }
+        let value = self.value(id)?;
+        self.as_pointer(&value).ok_or_else(|| self.wrong(id, "a pointer"))
     }
 
     /// The leaves of the value of an id, in order.
@@ -138,7 +130,8 @@ impl Emitter<'_, '_, '_> {
                 });
                 Some(leaves.collect())
             }
-            Value::None | Value::Pointer(_) | Value::Opaque(_) | Value::Pair(_) | Value::Texel(_) => None,
+            Value::Pointer(pointer) => Some(Rc::from([self.pointer_vector(pointer)?].as_slice())),
+            Value::None | Value::Opaque(_) | Value::Pair(_) | Value::Texel(_) => None,
         }
     }
 
@@ -155,9 +148,10 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// A value of a type from its leaves.
-    pub(crate) fn from_leaves(&self, ty: TypeId, leaves: &[Def]) -> Value {
+    pub(crate) fn from_leaves(&mut self, ty: TypeId, leaves: &[Def]) -> Value {
         match (self.context.module.types.get(ty), leaves) {
             (TypeData::Vector { .. }, &[def]) => Value::Vector(def),
+            (&TypeData::Pointer { class, pointee, .. }, &[def]) => self.vector_pointer(def, class, pointee),
             _ => Value::Composite(leaves.into()),
         }
     }

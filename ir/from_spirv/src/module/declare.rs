@@ -126,11 +126,13 @@ impl Reader<'_> {
             | Op::SpecConstantFalse
             | Op::SpecConstant
             | Op::SpecConstantComposite
+            | Op::ConstantCompositeReplicateEXT
+            | Op::SpecConstantCompositeReplicateEXT
             | Op::SpecConstantOp => {
                 self.sort_decorations();
                 self.constant(op, inst);
             }
-            Op::ExtInst => {
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
                 if matches!(module.id(inst.word(2)), Id::Set(Set::DebugInfo | Set::NonSemantic)) {
                     module.define(inst.word(1), Id::Value(TypeId::VOID), inst, self.findings);
                 }
@@ -263,10 +265,17 @@ impl Reader<'_> {
                 self.module.constants.vector(ty, &[value])
             }
             (Op::ConstantNull, _) => Known::Null(ty),
-            (Op::ConstantComposite | Op::SpecConstantComposite, None) => match self.composite(ty, inst) {
+            (Op::ConstantComposite | Op::SpecConstantComposite, None) => match self.composite(ty, inst.rest(2), inst) {
                 Some(known) => known,
                 None => return,
             },
+            (Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT, None) => {
+                let count = module.types.parts(ty).min(self.options.limits.leaves);
+                match self.composite(ty, &vec![inst.word(2); count as usize], inst) {
+                    Some(known) => known,
+                    None => return,
+                }
+            }
             (Op::SpecConstantOp, _) => match specialize::evaluate(self.module, inst, ty) {
                 Ok(known) => known,
                 Err(error) => {
@@ -298,10 +307,10 @@ impl Reader<'_> {
         value
     }
 
-    fn composite(&mut self, ty: TypeId, inst: &Inst<'_>) -> Option<Known> {
+    fn composite(&mut self, ty: TypeId, ids: &[u32], inst: &Inst<'_>) -> Option<Known> {
         let module = &mut *self.module;
-        let mut parts = Vec::with_capacity(inst.words.len());
-        for &id in inst.rest(2) {
+        let mut parts = Vec::with_capacity(ids.len());
+        for &id in ids {
             let Some(part) = module.constant(id) else {
                 let error = SpirvError::WrongKind { id, found: module.id(id).kind(), expected: "a constant" };
                 self.findings.add(error, inst.span());

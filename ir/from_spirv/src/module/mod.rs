@@ -271,6 +271,20 @@ impl Module {
         })
     }
 
+    /// The type of a value, constant or variable.
+    pub(crate) fn type_of(&self, id: u32) -> TypeId {
+        match self.id(id) {
+            Id::Value(ty) => ty,
+            Id::Constant(known) => self.constants.type_of(known),
+            // The result type of the definition.
+            Id::Variable(_) => {
+                let position = self.positions.get(id as usize).copied().unwrap_or(0);
+                self.words.at(position, 0).map_or(TypeId::ERROR, |inst| self.result_type(&inst))
+            }
+            _ => TypeId::ERROR,
+        }
+    }
+
     /// The type of the result of an instruction.
     pub(crate) fn result_type(&self, inst: &Inst<'_>) -> TypeId {
         self.type_of_id(inst.word(0)).unwrap_or(TypeId::ERROR)

@@ -66,7 +66,7 @@ pub(super) struct Change {
 /// The operation of an instruction that changes memory.
 fn operation(op: Op) -> Option<(AtomicOp, Operand)> {
     Some(match op {
-        Op::AtomicStore | Op::AtomicExchange => (AtomicOp::Xchg, Operand::Value),
+        Op::AtomicExchange => (AtomicOp::Xchg, Operand::Value),
         Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => (AtomicOp::Cmpxchg, Operand::Value),
         Op::AtomicIIncrement => (AtomicOp::Iadd, Operand::Constant(1)),
         Op::AtomicIDecrement => (AtomicOp::Iadd, Operand::Constant(u32::MAX as u64)),
@@ -83,7 +83,6 @@ fn operation(op: Op) -> Option<(AtomicOp, Operand)> {
         Op::AtomicFMinEXT => (AtomicOp::Fmin, Operand::Value),
         Op::AtomicFMaxEXT => (AtomicOp::Fmax, Operand::Value),
         Op::AtomicFlagTestAndSet => (AtomicOp::Xchg, Operand::Constant(1)),
-        Op::AtomicFlagClear => (AtomicOp::Xchg, Operand::Constant(0)),
         _ => return None,
     })
 }
@@ -95,27 +94,27 @@ fn wide(inst: &Inst<'_>) -> SpirvError {
 
 impl Emitter<'_, '_, '_> {
     pub(super) fn atomic(&mut self, op: Op, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
-        if op == Op::AtomicLoad {
-            return self.atomic_load(inst);
+        match op {
+            Op::AtomicLoad => return self.atomic_load(inst),
+            Op::AtomicStore | Op::AtomicFlagClear => return self.atomic_store(op, inst),
+            _ => {}
         }
         let Some((atomic, operand)) = operation(op) else { return Ok(Outcome::Other) };
-        let has_result = !matches!(op, Op::AtomicStore | Op::AtomicFlagClear);
-        // The words of pointer, scope and semantics come first. A compare and swap has semantics for both outcomes.
-        let first = if has_result { 2 } else { 0 };
-        let value = if atomic.is_swap() { first + 4 } else { first + 3 };
-        let target = self.target(inst, inst.word(first))?;
-        let fences = self.fences(inst.word(first + 1), inst.words.get(first + 2..value).unwrap_or_default())?;
-        let scalar = target.scalar();
+        // A compare and swap has semantics for both outcomes.
+        let value = if atomic.is_swap() { 6 } else { 5 };
+        let target = self.target(inst, inst.word(2))?;
+        let fences = self.fences(inst.word(3), inst.words.get(4..value).unwrap_or_default())?;
         let needs_float = atomic.data_type().base == BaseType::Float;
         // Exchanges copy bits.
-        if needs_float != scalar.is_float() && !matches!(atomic, AtomicOp::Xchg | AtomicOp::Cmpxchg) {
+        if needs_float != target.scalar().is_float() && !matches!(atomic, AtomicOp::Xchg | AtomicOp::Cmpxchg) {
             return Err(types(inst, "the memory has another type"));
         }
-        let result = if op == Op::AtomicFlagTestAndSet { BOOL } else { WORD };
-        if has_result {
-            self.expect_result(inst, result)?;
-        }
+        let is_flag = op == Op::AtomicFlagTestAndSet;
+        self.expect_result(inst, if is_flag { BOOL } else { WORD })?;
         let mut data: SmallVec<[Def; 2]> = SmallVec::new();
+        if atomic.is_swap() {
+            data.push(self.operand(inst, value + 1, WORD)?);
+        }
         data.push(match operand {
             Operand::Value => self.operand(inst, value, WORD)?,
             Operand::Negative => {
@@ -124,27 +123,19 @@ impl Emitter<'_, '_, '_> {
             }
             Operand::Constant(number) => self.constant(32, &[number]),
         });
-        if atomic.is_swap() {
-            data.insert(0, self.operand(inst, value + 1, WORD)?);
-        }
-        let access = if fences.is_volatile { AccessFlags::VOLATILE } else { AccessFlags::NONE };
         let change = Change { op: atomic, data };
         self.fence_before(&fences);
         let old = match &target {
-            Target::Memory(pointer, _) => self.change(inst, &with_access(pointer, access), &change)?,
+            Target::Memory(pointer, _) => self.change(inst, &with_access(pointer, fences.access), &change)?,
             Target::Counter(counter) => self.counter_atomic(counter, change.op, &change.data)?,
-            Target::Texel(texel) => self.change_texel(texel, &change, access)?,
+            Target::Texel(texel) => self.change_texel(texel, &change, fences.access)?,
         };
         self.fence_after(&fences);
-        if !has_result {
-            return Ok(Outcome::Effect);
-        }
-        Ok(Outcome::Value(Value::Vector(match result {
-            BOOL => {
-                let zero = self.constant(32, &[0]);
-                self.b.alu(AluOp::Ine, &[old, zero])
-            }
-            _ => old,
+        Ok(Outcome::Value(Value::Vector(if is_flag {
+            let zero = self.constant(32, &[0]);
+            self.b.alu(AluOp::Ine, &[old, zero])
+        } else {
+            old
         })))
     }
 
@@ -152,8 +143,7 @@ impl Emitter<'_, '_, '_> {
         let target = self.target(inst, inst.word(2))?;
         let fences = self.fences(inst.word(3), inst.words.get(4..5).unwrap_or_default())?;
         self.expect_result(inst, WORD)?;
-        let access = if fences.is_volatile { AccessFlags::VOLATILE } else { AccessFlags::NONE };
-        let access = access.union(AccessFlags::COHERENT);
+        let access = fences.access.union(AccessFlags::COHERENT);
         self.fence_before(&fences);
         let value = match &target {
             Target::Memory(pointer, _) => self.load(&with_access(pointer, access))?,
@@ -162,6 +152,29 @@ impl Emitter<'_, '_, '_> {
         };
         self.fence_after(&fences);
         Ok(Outcome::Value(value))
+    }
+
+    fn atomic_store(&mut self, op: Op, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
+        let target = self.target(inst, inst.word(0))?;
+        let fences = self.fences(inst.word(1), inst.words.get(2..3).unwrap_or_default())?;
+        let value = match op {
+            Op::AtomicStore => self.operand(inst, 3, WORD)?,
+            _ => self.constant(32, &[0]),
+        };
+        let access = fences.access.union(AccessFlags::COHERENT);
+        self.fence_before(&fences);
+        match &target {
+            Target::Memory(pointer, _) => {
+                self.context.shader.info.writes_memory = true;
+                self.store(&with_access(pointer, access), &Value::Vector(value))?;
+            }
+            Target::Counter(counter) => {
+                self.counter_atomic(counter, AtomicOp::Xchg, &[value])?;
+            }
+            Target::Texel(texel) => self.store_texel(texel, value, access),
+        }
+        self.fence_after(&fences);
+        Ok(Outcome::Effect)
     }
 
     /// What the pointer of an atomic leads to: a number of 32 bits.
@@ -190,6 +203,11 @@ impl Emitter<'_, '_, '_> {
 
     /// Changes memory. Returns the old value.
     fn change(&mut self, inst: &Inst<'_>, pointer: &Rc<Pointer>, change: &Change) -> Result<Def, SpirvError> {
+        if pointer.is_chosen() {
+            let old =
+                self.at_targets(pointer, &[WORD], |emitter, target| Ok(vec![emitter.change(inst, target, change)?]))?;
+            return old.first().copied().ok_or(types(inst, "the pointer does not lead to memory"));
+        }
         let memory = match self.resolve(pointer)?.0 {
             Storage::Memory(memory) => memory,
             Storage::Error => return Ok(self.undefined(WORD)),

@@ -1,7 +1,7 @@
 //! Barriers, and the order of memory accesses that instructions state.
 
 use spirv::{MemorySemantics, Op, Scope};
-use tgsi_ir::intrinsics::indices::{MemorySemantics as IrSemantics, Scope as IrScope};
+use tgsi_ir::intrinsics::indices::{AccessFlags, MemorySemantics as IrSemantics, Scope as IrScope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::variable::VariableModes;
@@ -54,7 +54,7 @@ impl Order {
 
     /// Whether nothing is ordered.
     fn is_relaxed(self) -> bool {
-        self.semantics == IrSemantics::NONE || self.modes == VariableModes::NONE
+        self.semantics.0 & IrSemantics::ACQ_REL.0 == 0 || self.modes == VariableModes::NONE
     }
 
     /// The part of the order that some bits of the semantics state.
@@ -68,8 +68,8 @@ impl Order {
 pub(super) struct Fences {
     scope: IrScope,
     order: Order,
-    /// Whether the access is volatile.
-    pub(super) is_volatile: bool,
+    /// The flags of the access: volatile, or none.
+    pub(super) access: AccessFlags,
 }
 
 impl Emitter<'_, '_, '_> {
@@ -111,18 +111,20 @@ impl Emitter<'_, '_, '_> {
         for &id in semantics {
             all |= self.semantics(id)?;
         }
-        Ok(Fences { scope, order: Order::new(all), is_volatile: all.contains(MemorySemantics::VOLATILE) })
+        let is_volatile = all.contains(MemorySemantics::VOLATILE);
+        let access = if is_volatile { AccessFlags::VOLATILE } else { AccessFlags::NONE };
+        Ok(Fences { scope, order: Order::new(all), access })
     }
 
     /// Emits what precedes an access.
     pub(super) fn fence_before(&mut self, fences: &Fences) {
-        let order = fences.order.only(IrSemantics(IrSemantics::RELEASE.0 | IrSemantics::MAKE_VISIBLE.0));
+        let order = fences.order.only(IrSemantics(IrSemantics::RELEASE.0 | IrSemantics::MAKE_AVAILABLE.0));
         self.build_barrier(IrScope::None, fences.scope, order);
     }
 
     /// Emits what follows an access.
     pub(super) fn fence_after(&mut self, fences: &Fences) {
-        let order = fences.order.only(IrSemantics(IrSemantics::ACQUIRE.0 | IrSemantics::MAKE_AVAILABLE.0));
+        let order = fences.order.only(IrSemantics(IrSemantics::ACQUIRE.0 | IrSemantics::MAKE_VISIBLE.0));
         self.build_barrier(IrScope::None, fences.scope, order);
     }
 

@@ -3,9 +3,11 @@
 use std::rc::Rc;
 
 use spirv::Op;
+use tgsi_ir::body::Shape;
 use tgsi_ir::entities::Def;
 
 use super::Emitter;
+use crate::emit::choices::words::{PointerWords, Templates};
 use crate::emit::value::Value;
 use crate::error::SpirvError;
 use crate::types::TypeId;
@@ -18,8 +20,10 @@ pub(super) struct Phi {
     at: (u32, u32),
     id: u32,
     ty: TypeId,
-    /// A register for each leaf.
+    /// A register for each leaf. Those of a pointer are the number of the variable, if it matters, and the indices.
     registers: Vec<Def>,
+    /// The variables to which a pointer leads.
+    pointer: Option<Rc<Templates>>,
 }
 
 impl Emitter<'_, '_, '_> {
@@ -39,12 +43,15 @@ impl Emitter<'_, '_, '_> {
             match Op::from_u32(inst.op.into()) {
                 Some(Op::Phi) => {
                     let ty = self.context.module.result_type(&inst);
-                    let shapes = self.context.module.types.leaf_shapes(ty);
-                    if shapes.is_empty() {
-                        self.report(SpirvError::Pointer { id: inst.word(1) }, &inst);
-                    }
+                    let (shapes, pointer) = match self.phi_shapes(&inst, ty) {
+                        Ok(found) => found,
+                        Err(error) => {
+                            self.report(error, &inst);
+                            (Vec::new(), None)
+                        }
+                    };
                     let registers = shapes.iter().map(|&shape| self.b.decl_reg(shape, 0)).collect();
-                    phis.push(Phi { at: (inst.at, inst.number), id: inst.word(1), ty, registers });
+                    phis.push(Phi { at: (inst.at, inst.number), id: inst.word(1), ty, registers, pointer });
                 }
                 Some(Op::Line | Op::NoLine | Op::ExtInst) => {}
                 _ => break,
@@ -57,6 +64,24 @@ impl Emitter<'_, '_, '_> {
             *place = Some(phis.clone());
         }
         phis
+    }
+
+    /// The shapes of the registers of a phi, and the variables to which a pointer leads.
+    fn phi_shapes(&mut self, inst: &Inst<'_>, ty: TypeId) -> Result<(Vec<Shape>, Option<Rc<Templates>>), SpirvError> {
+        let id = inst.word(1);
+        let types = &self.context.module.types;
+        if types.pointee(ty).is_some() {
+            let templates = self.phi_templates(id, ty)?;
+            let count = templates.num_indices + usize::from(templates.has_number());
+            return Ok((vec![Shape::new(1, 32); count], Some(templates)));
+        }
+        let limit = self.context.options.limits.leaves;
+        if types.leaves(ty) > limit {
+            let (count, limit) = (types.leaves(ty).into(), limit.into());
+            return Err(SpirvError::TooLarge { what: "parts of a value", count, limit });
+        }
+        let shapes = types.leaf_shapes(ty);
+        if shapes.is_empty() { Err(SpirvError::Pointer { id }) } else { Ok((shapes, None)) }
     }
 
     /// Stores the operands of the phis of a block for the edge from another one.
@@ -87,7 +112,15 @@ impl Emitter<'_, '_, '_> {
         if let Value::Known(crate::constants::Known::Undef(_)) = self.value(operand)? {
             return Ok(());
         }
-        let leaves = self.leaves(operand)?;
+        let leaves = match &phi.pointer {
+            Some(templates) => {
+                let pointer = self.pointer(operand)?;
+                let words = self.pointer_words(&pointer, templates)?;
+                let number = templates.has_number().then_some(words.number);
+                number.into_iter().chain(words.indices).collect()
+            }
+            None => self.leaves(operand)?,
+        };
         for (&register, &leaf) in phi.registers.iter().zip(leaves.iter()) {
             let count = self.b.body.num_components(leaf);
             self.b.store_reg(leaf, register, 0, (1 << count) - 1);
@@ -99,8 +132,22 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn load_phis(&mut self, number: u32) {
         for phi in self.phis_of(number).iter() {
             let leaves: Vec<Def> = phi.registers.iter().map(|&register| self.b.load_reg(register, 0)).collect();
-            let value = self.from_leaves(phi.ty, &leaves);
+            let value = match &phi.pointer {
+                Some(templates) => self.phi_pointer(templates, &leaves),
+                None => self.from_leaves(phi.ty, &leaves),
+            };
             self.set(phi.id, value);
         }
+    }
+
+    /// The pointer of a phi from its registers.
+    fn phi_pointer(&mut self, templates: &Templates, words: &[Def]) -> Value {
+        let (number, indices) = match words.split_first() {
+            Some((&number, indices)) if templates.has_number() => (number, indices),
+            _ => (self.constant(32, &[1]), words),
+        };
+        let words = PointerWords { number, indices: indices.into() };
+        // The limit was checked with the templates.
+        self.words_pointer(&words, templates).map_or(Value::None, Value::Pointer)
     }
 }
