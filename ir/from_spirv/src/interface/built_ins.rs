@@ -111,7 +111,8 @@ fn input_place(built_in: BuiltIn, stage: ShaderStage) -> Option<Place> {
         B::BaseVertex => (value(SystemValue::BaseVertex), stage == Vertex),
         B::BaseInstance => (value(SystemValue::BaseInstance), stage == Vertex),
         B::DrawIndex => (value(SystemValue::DrawId), stage == Vertex),
-        B::FragCoord => (value(SystemValue::FragCoord), stage == Fragment),
+        // Not a system value: consumers without integers have an input only.
+        B::FragCoord => (Place::Slot(VaryingSlot::POS, 0), stage == Fragment),
         B::PointCoord => (value(SystemValue::PointCoord), stage == Fragment),
         B::FrontFacing => (value(SystemValue::FrontFace), stage == Fragment),
         B::SampleId => (value(SystemValue::SampleId), stage == Fragment),
@@ -202,7 +203,8 @@ impl Context<'_> {
             data.streams = self.streams(&decorations)?;
         }
         if !port.is_output && self.stage == ShaderStage::Fragment {
-            data.interpolation = InterpMode::Flat;
+            let is_position = slot == VaryingSlot::POS;
+            data.interpolation = if is_position { InterpMode::NoPerspective } else { InterpMode::Flat };
         }
         Ok(data)
     }
