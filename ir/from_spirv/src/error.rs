@@ -48,8 +48,6 @@ pub(crate) enum SpirvError {
     StorageClass { name: String },
     #[error("{what} has the value {value}")]
     Value { what: &'static str, value: u64 },
-    #[error("{op} has no merge instruction, and its targets do not meet")]
-    NoMerge { op: String },
     #[error("the branch to %{target} leaves constructs in a way that structured control flow does not allow")]
     Unstructured { target: u32 },
     #[error("the function %{id} calls itself")]
@@ -112,7 +110,6 @@ impl SpirvError {
         ImageOperand => "T1517" "image-operand",
         StorageClass => "T1518" "storage-class",
         Value => "T1519" "decoration-value",
-        NoMerge => "T1520" "no-merge",
         Unstructured => "T1521" "unstructured-branch",
         Recursion => "T1522" "spirv-recursion",
         Undefined => "T1523" "use-without-definition",

@@ -149,7 +149,7 @@ pub(crate) fn place(built_in: BuiltIn, stage: ShaderStage, is_output: bool) -> O
             format!("`{}{component}`", slot_name(slot).unwrap_or_default())
         }
         Place::Levels(slot) => format!("`{}`", slot_name(slot).unwrap_or_default()),
-        Place::Distances => "`VARYING_SLOT_CLIP_DIST0`, `VARYING_SLOT_CLIP_DIST1`".to_owned(),
+        Place::Distances => "`CLIP_DIST0`, `CLIP_DIST1`".to_owned(),
         Place::System(System::Value(value)) => format!("`{}`", value.name()),
         Place::System(System::BuiltIn(_)) => "computed".to_owned(),
         Place::System(System::Zero) => "0".to_owned(),
