@@ -90,7 +90,8 @@ fn limits() {
 fn error_table() {
     let rows = SpirvError::CODES.iter().map(|known| {
         let heading = |severity: &str| format!("== {} {severity} {}\n", known.id, known.name);
-        let find = |severity: &str| EXPLANATIONS.split_once(&heading(severity)).map(|(_, rest)| (severity.to_owned(), rest));
+        let find =
+            |severity: &str| EXPLANATIONS.split_once(&heading(severity)).map(|(_, rest)| (severity.to_owned(), rest));
         let (severity, rest) = find("error").or_else(|| find("warning")).expect("a page for each code");
         vec![known.id.to_owned(), code(known.name), severity, rest.lines().next().unwrap_or_default().to_owned()]
     });
@@ -102,7 +103,8 @@ fn error_table() {
 fn options_are_described() {
     let readme = include_str!("../README.md");
     for option in SPIRV.options() {
-        let is_described = readme.contains(&format!("| `{}`", option.name)) || readme.contains(&format!("| `{}=", option.name));
+        let is_described =
+            readme.contains(&format!("| `{}`", option.name)) || readme.contains(&format!("| `{}=", option.name));
         assert!(is_described, "README.md lacks the option {}", option.name);
     }
 }
