@@ -26,7 +26,7 @@ pub(crate) enum SpirvError {
     OperandCount { op: String, found: usize, expected: usize },
     #[error("%{id} is defined twice")]
     Redefined { id: u32 },
-    #[error("version {major}.{minor} is newer than 1.6; what is new in it is not understood")]
+    #[error("version {major}.{minor} is newer than 1.6; it is read as 1.6")]
     Version { major: u32, minor: u32 },
     #[error("{what} is not a type of shaders that can be compiled")]
     Type { what: String },

@@ -202,7 +202,7 @@ impl Context<'_> {
         Ok(port)
     }
 
-    /// The data of the variable of a built-in in a slot of its own.
+    /// The data of the variable of a built-in in a separate slot.
     fn built_in_data(
         &mut self,
         number: u32,
