@@ -136,6 +136,27 @@ fn input_place(built_in: BuiltIn, stage: ShaderStage) -> Option<Place> {
     exists.then_some(place)
 }
 
+/// Where a built-in is, for the manual; `None` if the stage does not have it.
+#[cfg(test)]
+pub(crate) fn place(built_in: BuiltIn, stage: ShaderStage, is_output: bool) -> Option<String> {
+    let place = if is_output { output_place(built_in, stage) } else { input_place(built_in, stage) };
+    let slot_name = |slot| match (stage, is_output) {
+        (ShaderStage::Fragment, true) => FragResult::name(slot),
+        _ => VaryingSlot::name(slot),
+    };
+    Some(match place? {
+        Place::Slot(slot, component) => {
+            let component = ["", ".y", ".z", ".w"][usize::from(component & 3)];
+            format!("`{}{component}`", slot_name(slot).unwrap_or_default())
+        }
+        Place::Levels(slot) => format!("`{}`", slot_name(slot).unwrap_or_default()),
+        Place::Distances => "`CLIP_DIST0`, `CLIP_DIST1`".to_owned(),
+        Place::System(System::Value(value)) => format!("`{}`", value.name()),
+        Place::System(System::BuiltIn(_)) => "computed".to_owned(),
+        Place::System(System::Zero) => "0".to_owned(),
+    })
+}
+
 impl Context<'_> {
     /// Creates the port of a built-in.
     pub(super) fn built_in_port(
@@ -182,7 +203,7 @@ impl Context<'_> {
         Ok(port)
     }
 
-    /// The data of the variable of a built-in in a slot of its own.
+    /// The data of the variable of a built-in in a separate slot.
     fn built_in_data(
         &mut self,
         number: u32,
