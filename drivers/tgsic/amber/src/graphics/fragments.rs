@@ -208,7 +208,8 @@ impl<'s, 'p> Fragments<'s, 'p> {
             return;
         }
         if !self.is_early {
-            let written = self.depth_register.map(|register| self.limited(f32::from_bits(read(register)[depth_word()])));
+            let written =
+                self.depth_register.map(|register| self.limited(f32::from_bits(read(register)[depth_word()])));
             if !self.test(x, y, written.unwrap_or(depth), buffers) {
                 return;
             }
