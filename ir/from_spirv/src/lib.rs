@@ -22,6 +22,8 @@ mod grammar;
 mod images;
 mod interface;
 mod limits;
+#[cfg(test)]
+mod manual;
 mod module;
 mod options;
 mod resources;
@@ -29,6 +31,8 @@ mod scopes;
 mod specialize;
 #[cfg(test)]
 mod test_modules;
+#[cfg(test)]
+mod tests;
 mod types;
 mod words;
 

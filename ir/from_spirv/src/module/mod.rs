@@ -7,6 +7,8 @@ mod declare;
 mod function;
 mod image_type;
 
+#[cfg(test)]
+pub(crate) use declare::REFUSED;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
