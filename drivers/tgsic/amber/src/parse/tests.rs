@@ -48,7 +48,7 @@ fn buffers_are_filled() {
 fn structs_have_places() {
     let script = script(
         "STRUCT inner\n float x\n vec3<float> y\nEND\n\
-         STRUCT outer STRIDE 96\n inner both[2]\n int32 z OFFSET 80\nEND\n\
+         STRUCT outer STRIDE 96\n inner[2] both\n int32 z OFFSET 80\nEND\n\
          BUFFER b DATA_TYPE outer DATA 1 2 3 4 5 6 7 8 9 END\n",
     );
     let places: Vec<usize> = script.buffers[0].layout.segments.iter().map(|segment| segment.offset).collect();
