@@ -15,11 +15,13 @@
 //! | `regions` | splitting of blocks; regions with one entry and one exit |
 //! | `transform` | one file for each transformation, and their table |
 //! | `damage` | damage |
+//! | `define` | results for undefined behaviour |
 //!
 //! The crate depends on no compiler, so it shares no mistakes with one.
 
 mod conditions;
 mod damage;
+mod define;
 mod editor;
 mod graph;
 mod module;
@@ -29,6 +31,7 @@ mod regions;
 mod transform;
 
 pub use damage::damage;
+pub use define::define;
 pub use module::MutateError;
 
 use editor::Editor;
