@@ -29,6 +29,8 @@ mod scopes;
 mod specialize;
 #[cfg(test)]
 mod test_modules;
+#[cfg(test)]
+mod tests;
 mod types;
 mod words;
 

@@ -59,8 +59,8 @@ pub(super) struct IoCell {
     pub register: u32,
     /// Component of the register.
     pub component: u8,
-    /// The cell holds a boolean.
-    pub boolean: bool,
+    /// Type of the component.
+    pub scalar: ScalarType,
 }
 
 /// A vector within a type.
@@ -296,11 +296,10 @@ impl Layout {
             let count = u32::from(leaf.components) * words(leaf.scalar);
             let start = u32::from(first) + if compact { cells.len() as u32 } else { 0 };
             let base = if compact { 0 } else { register };
-            let boolean = leaf.scalar == ScalarType::Bool;
             cells.extend((start..start + count).map(|word| IoCell {
                 register: base + word / 4,
                 component: (word % 4) as u8,
-                boolean,
+                scalar: leaf.scalar,
             }));
             register += 1 + u32::from(words(leaf.scalar) == 2 && leaf.components > 2);
         }

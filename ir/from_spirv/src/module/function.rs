@@ -69,6 +69,12 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+        // Instructions without effect may be between blocks, too.
+        if matches!(op, Op::ExtInst | Op::ExtInstWithForwardRefsKHR)
+            && matches!(self.module.id(inst.word(2)), Id::Set(Set::DebugInfo | Set::NonSemantic))
+        {
+            return;
+        }
         let Some((function, is_open)) = &mut self.function else { return };
         let Some(block) = function.blocks.last_mut().filter(|_| *is_open) else {
             let error = SpirvError::Instruction { name: crate::grammar::name(inst.op), why: "it is not in a block" };
