@@ -37,7 +37,7 @@ pub use module::MutateError;
 use editor::Editor;
 use module::Module;
 use random::Random;
-use transform::TRANSFORMATIONS;
+use transform::{TRANSFORMATIONS, restore_order};
 
 /// Tries for each transformation: many do not apply at the place that was chosen.
 const TRIES: usize = 12;
@@ -91,6 +91,8 @@ pub fn mutate_by(
             let is_done = (row.run)(&mut editor, function).is_some();
             let functions = editor.module.functions.iter();
             if is_done && editor.module.has_ids() && functions.clone().all(graph::is_valid) {
+                // Changes may have given blocks other dominators.
+                editor.module.functions.iter_mut().for_each(restore_order);
                 size = editor.module.words().len();
                 applied.push(row.name);
                 break;

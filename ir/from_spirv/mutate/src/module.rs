@@ -394,8 +394,10 @@ fn least_words(op: Op) -> usize {
         Op::TypeVoid | Op::TypeBool | Op::TypeStruct | Op::Decorate | Op::EntryPoint => 1,
         Op::TypeFloat | Op::TypeRuntimeArray => 2,
         Op::TypeInt | Op::TypeVector | Op::TypeMatrix | Op::TypeArray | Op::TypePointer => 3,
-        Op::Constant | Op::FunctionCall => 3,
+        Op::Constant | Op::FunctionCall | Op::AccessChain | Op::InBoundsAccessChain => 3,
+        Op::VectorExtractDynamic | Op::VectorInsertDynamic => 4,
         op if is_type(op) => 1,
+        op if matches!(op as u32, 109..=215) => 3,
         _ => 0,
     }
 }
