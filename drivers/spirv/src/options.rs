@@ -110,6 +110,9 @@ tgsi_compiler::driver_options! {
         float_controls: bool = false,
             "float_controls" = true, "Signed zeros, infinities and NaNs are kept (SignedZeroInfNanPreserve).";
         fused_fma: bool = false, "fused_fma" = true, "Fma rounds once.";
+        /// Otherwise they are computed from other operations, because some devices have errors in them.
+        double_roundings: bool = false,
+            "double_roundings" = true, "The device rounds 64-bit floats to integral ones correctly.";
         /// For arrays, too.
         robust: bool = false,
             "robust" = true, "Accesses to buffers out of range are left to the device, which returns zero.";
@@ -269,7 +272,11 @@ impl SpirvOptions {
             lower_int64: if self.int64 { Int64Ops::NONE } else { Int64Ops::ALL },
             // lavapipe of Mesa 22.3 rounds halves toward zero, and loses the sign of values truncated to zero, on some
             // processors.
-            lower_doubles: if self.float64 { DoubleOps::ROUND_EVEN.union(DoubleOps::TRUNC) } else { DoubleOps::ALL },
+            lower_doubles: match (self.float64, self.double_roundings) {
+                (true, true) => DoubleOps::NONE,
+                (true, false) => DoubleOps::ROUND_EVEN.union(DoubleOps::TRUNC),
+                (false, _) => DoubleOps::ALL,
+            },
             ..CompilerOptions::default()
         };
         self.set_switches(&mut compiler);

@@ -188,11 +188,13 @@ impl Choices {
         if format.bits == 16 {
             return Err("images of halves".to_owned());
         }
+        // Images have room for most coordinates that shaders use.
+        let side = if is_storage { 16 } else { 8 };
         let (shape, size) = match image.dim {
-            0 => (PictureShape::D1, [8, 1, 1]),
-            1 => (PictureShape::D2, [8, 8, 1]),
-            2 => (PictureShape::D3, [8, 8, 4]),
-            3 => (PictureShape::Cube, [8, 8, 1]),
+            0 => (PictureShape::D1, [side, 1, 1]),
+            1 => (PictureShape::D2, [side, side, 1]),
+            2 => (PictureShape::D3, [side, side, 4]),
+            3 => (PictureShape::Cube, [side, side, 1]),
             5 => (PictureShape::Buffer, [64, 1, 1]),
             dim => return Err(format!("images of dimension {dim}")),
         };

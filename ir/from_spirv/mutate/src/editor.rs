@@ -47,7 +47,7 @@ impl Editor {
     }
 
     /// Returns a type or constant with these words behind its result, which is added if missing.
-    fn find_or_add(&mut self, op: Op, ty: Option<u32>, operands: &[u32]) -> u32 {
+    pub fn find_or_add(&mut self, op: Op, ty: Option<u32>, operands: &[u32]) -> u32 {
         let before = usize::from(ty.is_some());
         let is_same = |inst: &&Inst| {
             inst.op == op && inst.words.get(before + 1..) == Some(operands) && ty.is_none_or(|ty| inst.words[0] == ty)
@@ -70,6 +70,12 @@ impl Editor {
                 && (inst.words.first() == Some(&id) || inst.op == Op::GroupDecorate && inst.words.contains(&id))
                 && inst.words.get(1) != Some(&(Decoration::RelaxedPrecision as u32))
         })
+    }
+
+    /// Whether a variable is a built-in.
+    pub fn is_built_in(&self, id: u32) -> bool {
+        let decoration = [id, Decoration::BuiltIn as u32];
+        self.module.preamble.iter().any(|inst| inst.op == Op::Decorate && inst.words.get(..2) == Some(&decoration))
     }
 
     /// Returns the type of booleans.

@@ -15,11 +15,13 @@
 //! | `regions` | splitting of blocks; regions with one entry and one exit |
 //! | `transform` | one file for each transformation, and their table |
 //! | `damage` | damage |
+//! | `define` | results for undefined behaviour |
 //!
 //! The crate depends on no compiler, so it shares no mistakes with one.
 
 mod conditions;
 mod damage;
+mod define;
 mod editor;
 mod graph;
 mod module;
@@ -29,12 +31,13 @@ mod regions;
 mod transform;
 
 pub use damage::damage;
+pub use define::define;
 pub use module::MutateError;
 
 use editor::Editor;
 use module::Module;
 use random::Random;
-use transform::TRANSFORMATIONS;
+use transform::{TRANSFORMATIONS, restore_order};
 
 /// Tries for each transformation: many do not apply at the place that was chosen.
 const TRIES: usize = 12;
@@ -88,6 +91,8 @@ pub fn mutate_by(
             let is_done = (row.run)(&mut editor, function).is_some();
             let functions = editor.module.functions.iter();
             if is_done && editor.module.has_ids() && functions.clone().all(graph::is_valid) {
+                // Changes may have given blocks other dominators.
+                editor.module.functions.iter_mut().for_each(restore_order);
                 size = editor.module.words().len();
                 applied.push(row.name);
                 break;

@@ -18,6 +18,7 @@ const DECORATION_BUILT_IN: u32 = 11;
 const DECORATION_FLAT: u32 = 14;
 const DECORATION_LOCATION: u32 = 30;
 const DECORATION_COMPONENT: u32 = 31;
+const DECORATION_INDEX: u32 = 32;
 const DECORATION_BINDING: u32 = 33;
 const DECORATION_SET: u32 = 34;
 const BUILT_IN_WORKGROUP_SIZE: u32 = 25;
@@ -233,6 +234,9 @@ impl NativeInterface {
                 self.built_ins.push(built_in);
             }
             return Ok(());
+        }
+        if decoration(DECORATION_INDEX).is_some_and(|index| index > 0) {
+            return Err("outputs for two sources".to_owned());
         }
         let is_flat = decoration(DECORATION_FLAT).is_some();
         let mut found = Vec::new();
