@@ -16,9 +16,11 @@
 //! | `transform` | one file for each transformation, and their table |
 //! | `damage` | damage |
 //! | `define` | results for undefined behaviour |
+//! | `capture` | outputs of vertex shaders in a buffer |
 //!
 //! The crate depends on no compiler, so it shares no mistakes with one.
 
+mod capture;
 mod conditions;
 mod damage;
 mod define;
@@ -30,6 +32,7 @@ mod random;
 mod regions;
 mod transform;
 
+pub use capture::capture;
 pub use damage::damage;
 pub use define::define;
 pub use module::MutateError;
