@@ -49,7 +49,10 @@ pub fn read(file: &Path) -> Result<Script, Refusal> {
 /// Scripts that expect what Vulkan does not say, with the reason. With Amber, their tolerances accept any colour.
 const WRONG: &[(&str, &str)] = &[
     ("texel_buffer/uniform/snorm/b8g8r8-snorm", "red is expected in the first byte of texels whose first byte is blue"),
-    ("texel_buffer/uniform/snorm/b8g8r8a8-snorm", "red is expected in the first byte of texels whose first byte is blue"),
+    (
+        "texel_buffer/uniform/snorm/b8g8r8a8-snorm",
+        "red is expected in the first byte of texels whose first byte is blue",
+    ),
 ];
 
 /// The results of an executor.
