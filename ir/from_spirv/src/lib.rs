@@ -22,6 +22,8 @@ mod grammar;
 mod images;
 mod interface;
 mod limits;
+#[cfg(test)]
+mod manual;
 mod module;
 mod options;
 mod resources;

@@ -87,6 +87,11 @@ pub fn numbers(
         let Some(found) = found else {
             return Err(format!("value {number} at byte {element} is beyond the {} bytes", buffer.bytes.len()));
         };
+        let expected = match (expected, layout.segments.get(number % count)) {
+            // A float is compared in its precision, a half in that of floats.
+            (Value::Float(value), Some(segment)) if segment.bits <= 32 => Value::Float(f64::from(value as f32)),
+            (expected, _) => expected,
+        };
         let tolerance = tolerances.first().copied().unwrap_or(NUMBERS);
         if !holds(relation, tolerance, found, expected) {
             let expected = match (expected, found) {
@@ -271,6 +276,14 @@ mod tests {
         let error = compare(Relation::Close, 16, &[close], &[4.05]).expect_err("too far");
         assert_eq!(error, "value 0: expected ~= 4.05, found 4");
         assert!(compare(Relation::Equal, 16, &[], &[4.0, 5.0, 6.0, 7.0]).is_err());
+    }
+
+    #[test]
+    fn floats_have_a_precision() {
+        let single = buffer("float", &[Value::Float(0.1)]);
+        let check = |value: f64| numbers(&single, &single.layout, 0, Relation::Equal, &[], &[Value::Float(value)]);
+        assert_eq!(check(0.1), Ok(()));
+        assert!(check(0.100_000_1).is_err());
     }
 
     #[test]

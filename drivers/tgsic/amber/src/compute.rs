@@ -7,12 +7,14 @@ use crate::error::{Refusal, RefusalKind};
 use crate::program::Program;
 use crate::resources::Registers;
 
+/// Bytes of shared memory at least: variables have no size before they are placed.
+const SHARED_BYTES: usize = 1 << 15;
+
 /// Sets the system values of subgroups: lanes are numbered in subgroups of a fixed size.
 pub(crate) fn set_subgroups(inputs: &mut Inputs) {
     let (lanes, size) = (inputs.lanes, SUBGROUP_SIZE as u64);
-    let each = |value: &dyn Fn(u64) -> u64| -> Vec<u32> {
-        (0..lanes as u64).map(|lane| value(lane % size) as u32).collect()
-    };
+    let each =
+        |value: &dyn Fn(u64) -> u64| -> Vec<u32> { (0..lanes as u64).map(|lane| value(lane % size) as u32).collect() };
     let all = (1 << size) - 1;
     let values = &mut inputs.system_values;
     values.insert(SystemValue::SubgroupSize, vec![each(&|_| size)]);
@@ -43,7 +45,7 @@ pub(crate) fn dispatch(
         let reason = format!("workgroups of more than {MAX_LANES} invocations");
         return Err(Refusal::new(line, RefusalKind::Run, reason, format!("{lanes}")));
     }
-    let shared_size = program.ir.info.shared_size as usize;
+    let shared_size = (program.ir.info.shared_size as usize).max(SHARED_BYTES);
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 0), shared_size, ..Inputs::default() };
     let each = |value: &dyn Fn(u32) -> u32| -> Vec<u32> { (0..lanes as u32).map(value).collect() };
     let local = |axis: usize| {

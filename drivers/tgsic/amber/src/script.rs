@@ -383,6 +383,8 @@ pub struct Script {
     pub pipelines: Vec<Pipeline>,
     /// Commands with their lines.
     pub commands: Vec<(usize, Command)>,
+    /// Whether the script requires that depths are limited to 0 to 1.
+    pub limits_depths: bool,
 }
 
 /// Reads the files that scripts name; `None` if there is no such file.

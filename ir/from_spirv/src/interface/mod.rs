@@ -12,7 +12,7 @@
 //!
 //! Only outputs that an instruction or an initialiser writes exist. Registers are numbered at the end (`numbering`).
 
-mod built_ins;
+pub(crate) mod built_ins;
 mod description;
 mod distances;
 mod epilogue;

@@ -19,6 +19,9 @@ const MAX_QUADS: usize = MAX_LANES / 4;
 /// The pixels of a quad in the order of lanes.
 const OFFSETS: [[i64; 2]; 4] = [[0, 0], [1, 0], [0, 1], [1, 1]];
 
+/// The component of the depth in its output: that of a position.
+const DEPTH_COMPONENT: usize = 2;
+
 /// A colour attachment: a buffer, a level, and the register of the output.
 struct Color {
     buffer: usize,
@@ -34,6 +37,10 @@ pub(crate) struct Fragments<'s, 'p> {
     depth_register: Option<usize>,
     mask_register: Option<usize>,
     is_early: bool,
+    /// Whether depths are limited to 0 to 1.
+    limits_depths: bool,
+    /// The sample that is drawn, and its place in pixels.
+    sample: (u32, [f32; 2]),
     quads: Vec<Quad>,
 }
 
@@ -52,7 +59,7 @@ struct Quad {
 }
 
 impl<'s, 'p> Fragments<'s, 'p> {
-    pub(crate) fn new(stage: Option<&'s Stage<'p>>, pipeline: &'s Pipeline) -> Fragments<'s, 'p> {
+    pub(crate) fn new(stage: Option<&'s Stage<'p>>, pipeline: &'s Pipeline, limits_depths: bool) -> Fragments<'s, 'p> {
         let outputs = stage.map_or(&[][..], |stage| &stage.outputs);
         let register = |location: i32| register_of(outputs, location);
         let colors = pipeline.colors.iter().map(|target| {
@@ -65,9 +72,16 @@ impl<'s, 'p> Fragments<'s, 'p> {
             colors: colors.collect(),
             depth_register: register(FragResult::DEPTH.into()),
             mask_register: register(FragResult::SAMPLE_MASK.into()),
+            limits_depths,
+            sample: (0, [0.5; 2]),
             is_early: stage.is_some_and(|stage| stage.ir().info.fs.early_fragment_tests),
             quads: Vec::with_capacity(MAX_QUADS),
         }
+    }
+
+    /// Chooses the sample to draw.
+    pub(crate) fn set_sample(&mut self, sample: u32, position: [f32; 2]) {
+        self.sample = (sample, position);
     }
 
     /// Draws a piece of a primitive.
@@ -122,7 +136,7 @@ impl<'s, 'p> Fragments<'s, 'p> {
             y,
             coverage,
             varyings: varyings.collect(),
-            depths: weights.each_ref().map(|weights| self.limited((weights.depth + piece.bias) as f32)),
+            depths: weights.each_ref().map(|weights| (weights.depth + piece.bias) as f32),
             weights,
             point,
             is_front: triangle.is_front,
@@ -130,10 +144,10 @@ impl<'s, 'p> Fragments<'s, 'p> {
         }
     }
 
-    /// Limits a depth to that of the viewport, if depths are clamped.
+    /// Limits a depth, as the state of the pipeline says.
     fn limited(&self, depth: f32) -> f32 {
         if !self.pipeline.depth.clamp {
-            return depth;
+            return if self.limits_depths { depth.clamp(0.0, 1.0) } else { depth };
         }
         let [near, far] = self.pipeline.viewport.map_or([0.0, 1.0], |viewport| viewport.depths);
         depth.clamp(near.min(far), near.max(far).max(near.min(far)))
@@ -153,8 +167,9 @@ impl<'s, 'p> Fragments<'s, 'p> {
         let state = &self.pipeline.depth;
         let target = self.pipeline.depth_target.and_then(|target| buffers.get_mut(target));
         let Some(target) = target.filter(|_| state.test) else { return true };
-        let Some(texel) = pixel(target, 0, x, y) else { return false };
+        let Some(texel) = pixel(target, 0, x, y, self.sample.0) else { return false };
         let (Some(format), Some(bytes)) = (&target.format, target.bytes.get_mut(texel)) else { return false };
+        let depth = self.limited(depth);
         let before = f32::from_bits(format.decode(bytes)[0]);
         // The format limits and rounds the depth.
         let mut after = bytes.to_vec();
@@ -183,7 +198,7 @@ impl<'s, 'p> Fragments<'s, 'p> {
             return Ok(());
         }
         let outputs = match self.stage {
-            Some(stage) => Some(stage.run(&mut inputs(stage, &quads), buffers)?),
+            Some(stage) => Some(stage.run(&mut inputs(stage, &quads, self.sample), buffers)?),
             None => None,
         };
         for (number, quad) in quads.iter().enumerate() {
@@ -204,18 +219,19 @@ impl<'s, 'p> Fragments<'s, 'p> {
         let read = |register: usize| {
             outputs.map_or([0; 4], |outputs| [0, 1, 2, 3].map(|component| outputs.outputs.get(register, component, at)))
         };
-        if self.mask_register.is_some_and(|register| read(register)[0] & 1 == 0) {
+        if self.mask_register.is_some_and(|register| read(register)[0].checked_shr(self.sample.0).unwrap_or(0) & 1 == 0)
+        {
             return;
         }
         if !self.is_early {
-            let written = self.depth_register.map(|register| self.limited(f32::from_bits(read(register)[depth_word()])));
+            let written = self.depth_register.map(|register| f32::from_bits(read(register)[DEPTH_COMPONENT]));
             if !self.test(x, y, written.unwrap_or(depth), buffers) {
                 return;
             }
         }
         for color in &self.colors {
             let (Some(register), Some(buffer)) = (color.register, buffers.get_mut(color.buffer)) else { continue };
-            let Some(texel) = pixel(buffer, color.level, x, y) else { continue };
+            let Some(texel) = pixel(buffer, color.level, x, y, self.sample.0) else { continue };
             if let (Some(format), Some(bytes)) = (&buffer.format, buffer.bytes.get_mut(texel)) {
                 format.encode(read(register), bytes);
             }
@@ -223,24 +239,20 @@ impl<'s, 'p> Fragments<'s, 'p> {
     }
 }
 
-/// The component of the depth in its output: that of a position.
-fn depth_word() -> usize {
-    2
-}
-
-/// The bytes of a pixel.
-fn pixel(buffer: &Buffer, level: u32, x: i64, y: i64) -> Option<std::ops::Range<usize>> {
+/// The bytes of a sample of a pixel.
+fn pixel(buffer: &Buffer, level: u32, x: i64, y: i64, sample: u32) -> Option<std::ops::Range<usize>> {
     let [width, height, _] = buffer.level_size(level);
     let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);
-    if x >= width || y >= height {
+    if x >= width || y >= height || sample >= buffer.samples {
         return None;
     }
-    let stride = buffer.layout.stride * buffer.samples as usize;
-    let start = buffer.level_range(level).start + (y as usize * width as usize + x as usize) * stride;
-    Some(start..start + buffer.layout.stride)
+    let (stride, samples) = (buffer.layout.stride, buffer.samples as usize);
+    let number = (y as usize * width as usize + x as usize) * samples + sample as usize;
+    let start = buffer.level_range(level).start + number * stride;
+    Some(start..start + stride)
 }
 
-fn inputs(stage: &Stage<'_>, quads: &[Quad]) -> Inputs {
+fn inputs(stage: &Stage<'_>, quads: &[Quad], (sample, position): (u32, [f32; 2])) -> Inputs {
     let lanes = 4 * quads.len();
     let registers = stage.inputs.iter().map(|slot| slot.register + 1).max().unwrap_or(0);
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, registers), ..Inputs::default() };
@@ -260,8 +272,8 @@ fn inputs(stage: &Stage<'_>, quads: &[Quad]) -> Inputs {
         rows(&|quad, lane| {
             let [dx, dy] = OFFSETS[lane];
             let value = match component {
-                0 => (quad.x + dx) as f32 + 0.5,
-                1 => (quad.y + dy) as f32 + 0.5,
+                0 => (quad.x + dx) as f32 + position[0],
+                1 => (quad.y + dy) as f32 + position[1],
                 2 => quad.depths[lane],
                 _ => quad.weights[lane].inverse_w as f32,
             };
@@ -277,9 +289,10 @@ fn inputs(stage: &Stage<'_>, quads: &[Quad]) -> Inputs {
         SystemValue::PointCoord,
         [0, 1].map(|axis| rows(&|quad, lane| quad.point[lane][axis].to_bits())).to_vec(),
     );
-    values.insert(SystemValue::SampleId, vec![vec![0; lanes]]);
-    values.insert(SystemValue::SamplePos, vec![vec![0.5f32.to_bits(); lanes]; 2]);
-    values.insert(SystemValue::SampleMaskIn, vec![rows(&bit)]);
+    values.insert(SystemValue::SampleId, vec![vec![sample; lanes]]);
+    values.insert(SystemValue::SamplePos, position.map(|at| vec![at.to_bits(); lanes]).to_vec());
+    values
+        .insert(SystemValue::SampleMaskIn, vec![rows(&|quad, lane| bit(quad, lane).checked_shl(sample).unwrap_or(0))]);
     values.insert(SystemValue::HelperInvocation, vec![rows(&|quad, lane| bit(quad, lane).wrapping_sub(1))]);
     inputs.helpers = quads.iter().flat_map(|quad| (0..4).map(move |lane| quad.coverage >> lane & 1 == 0)).collect();
     set_subgroups(&mut inputs);

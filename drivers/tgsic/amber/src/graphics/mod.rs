@@ -15,6 +15,7 @@ mod vertices;
 
 use std::rc::Rc;
 
+use tgsi_environment::sample_positions;
 use tgsi_ir::shader::ShaderStage;
 
 use crate::buffer::Buffer;
@@ -51,19 +52,13 @@ impl Draw<'_> {
     /// Draws.
     pub(crate) fn run(&self, shape: &Shape, buffers: &mut [Buffer]) -> Result<(), Refusal> {
         let line = self.line;
-        let is_multisampled =
-            |target: usize| buffers.get(target).is_some_and(|buffer: &Buffer| buffer.samples > 1);
-        if self.pipeline.colors.iter().any(|color| is_multisampled(color.buffer)) {
-            return Err(Refusal::command(line, "RUN with several samples"));
-        }
         let vertex = self.stage(ShaderStage::Vertex, buffers);
         let vertex = vertex.ok_or_else(|| Refusal::syntax(line, "the pipeline has no vertex shader"))?;
         let control = self.stage(ShaderStage::TessCtrl, buffers);
         let evaluation = self.stage(ShaderStage::TessEval, buffers);
         let geometry = self.stage(ShaderStage::Geometry, buffers);
         let fragment = self.stage(ShaderStage::Fragment, buffers);
-        let tessellation =
-            control.as_ref().zip(evaluation.as_ref()).map(|(c, e)| Tessellation::new(&vertex, c, e));
+        let tessellation = control.as_ref().zip(evaluation.as_ref()).map(|(c, e)| Tessellation::new(&vertex, c, e));
 
         let before_geometry = if tessellation.is_some() { evaluation.as_ref() } else { None }.unwrap_or(&vertex);
         let last = geometry.as_ref().unwrap_or(before_geometry);
@@ -71,8 +66,10 @@ impl Draw<'_> {
         let info = &last.ir().info;
         let distances = [info.clip_distance_array_size, info.cull_distance_array_size].map(|count| count as usize);
         let inputs = fragment.as_ref().map_or(&[][..], |stage| &stage.inputs);
-        let setup = Setup::new(self.pipeline, &last.outputs, distances, inputs, self.resolution(buffers));
-        let mut fragments = Fragments::new(fragment.as_ref(), self.pipeline);
+        let mut setup = Setup::new(self.pipeline, &last.outputs, distances, inputs, self.resolution(buffers));
+        let mut fragments = Fragments::new(fragment.as_ref(), self.pipeline, self.script.limits_depths);
+        let target = self.pipeline.colors.first().and_then(|color| buffers.get(color.buffer));
+        let samples = target.map_or(1, |buffer| buffer.samples);
 
         let vertices = Vertices::new(shape, self.pipeline, buffers, line)?;
         let is_patch = vertices.topology == Topology::PatchList;
@@ -83,9 +80,8 @@ impl Draw<'_> {
             let shaded = vertices.run(instance, &vertex, buffers)?;
             let patch = self.pipeline.patch_vertices as usize;
             let assembled = primitives::assemble(vertices.topology, shaded.len(), patch);
-            let assembled = assembled.ok_or_else(|| {
-                Refusal::command(line, format!("RUN DRAW_ARRAY AS {:?}", vertices.topology))
-            })?;
+            let assembled = assembled
+                .ok_or_else(|| Refusal::command(line, format!("RUN DRAW_ARRAY AS {:?}", vertices.topology)))?;
             // With several stages between vertices and rasteriser, all primitives of a stage precede those of the next.
             let mut done: (Vec<Registers>, Vec<Vec<usize>>) = (shaded, assembled);
             let mut topology = vertices.topology;
@@ -115,13 +111,23 @@ impl Draw<'_> {
                 }
                 _ => done.1.iter().filter_map(|places| primitives::primitive(topology, places)).collect(),
             };
-            for (number, primitive) in (0..).zip(&primitives) {
-                for piece in setup.pieces(primitive, &done.0, number) {
-                    fragments.draw(&piece, buffers)?;
+            // Each sample is shaded.
+            for sample in 0..samples {
+                let position = sample_positions::sample_position(samples, sample);
+                setup.set_sample(position);
+                fragments.set_sample(sample, position);
+                for (number, primitive) in (0..).zip(&primitives) {
+                    for piece in setup.pieces(primitive, &done.0, number) {
+                        fragments.draw(&piece, buffers)?;
+                    }
                 }
+                fragments.flush(buffers)?;
             }
         }
-        fragments.flush(buffers)
+        for (color, &target) in self.pipeline.colors.iter().zip(&self.pipeline.resolves) {
+            resolve(color.buffer, target, buffers);
+        }
+        Ok(())
     }
 
     /// The difference of two depths in the depth attachment, if it has integers.
@@ -129,6 +135,26 @@ impl Draw<'_> {
         let format = buffers.get(self.pipeline.depth_target?)?.format.as_ref()?;
         let part = format.part(crate::format::Channel::Depth)?;
         (part.encoding == Encoding::Unorm).then(|| 2f64.powi(-(part.bits as i32)))
+    }
+}
+
+/// Writes the mean of the samples of a buffer to another; of integers the first sample.
+fn resolve(from: usize, to: usize, buffers: &mut [Buffer]) {
+    let Some(source) = buffers.get(from).cloned() else { return };
+    let (Some(target), Some(format)) = (buffers.get_mut(to), &source.format) else { return };
+    let (stride, samples) = (source.layout.stride.max(1), source.samples as usize);
+    let texels = source.bytes.chunks_exact(stride * samples);
+    for (texel, all) in target.bytes.chunks_exact_mut(target.layout.stride.max(1)).zip(texels) {
+        let each: Vec<[u32; 4]> = all.chunks_exact(stride).map(|sample| format.decode(sample)).collect();
+        let mean = |component: usize| {
+            let sum: f32 = each.iter().map(|words| f32::from_bits(words[component])).sum();
+            (sum / samples as f32).to_bits()
+        };
+        let first = each.first().copied().unwrap_or_default();
+        let words = if format.is_integer() { first } else { [0, 1, 2, 3].map(mean) };
+        if let Some(format) = &target.format {
+            format.encode(words, texel);
+        }
     }
 }
 

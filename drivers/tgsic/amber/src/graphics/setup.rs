@@ -43,6 +43,7 @@ pub(crate) struct Setup<'a> {
     viewport: Viewport,
     /// The viewport without clipping at its sides.
     open_viewport: Viewport,
+    corner: [f64; 2],
     mode: PolygonMode,
     bias: Option<DepthBias>,
     /// The difference of two depths in a format with integers.
@@ -95,6 +96,7 @@ impl<'a> Setup<'a> {
         Setup {
             viewport: Viewport { bounds: inside, ..open_viewport },
             open_viewport,
+            corner,
             mode: pipeline.polygon_mode,
             bias: pipeline.depth.bias,
             resolution,
@@ -106,6 +108,12 @@ impl<'a> Setup<'a> {
             cull_distances: [VaryingSlot::CULL_DIST0, VaryingSlot::CULL_DIST1].map(register),
             num_distances,
         }
+    }
+
+    /// Moves the framebuffer so that a place in each pixel becomes its centre.
+    pub(crate) fn set_sample(&mut self, position: [f32; 2]) {
+        let corner = [0, 1].map(|axis| self.corner[axis] + 0.5 - f64::from(position[axis]));
+        (self.viewport.corner, self.open_viewport.corner) = (corner, corner);
     }
 
     /// Returns the triangles of a primitive.

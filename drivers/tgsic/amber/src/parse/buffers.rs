@@ -112,7 +112,7 @@ impl<'s> Parser<'s> {
         let line = self.tokens.line();
         let samples = self.tokens.integer("a number of samples")?;
         match samples {
-            1 | 2 | 4 | 8 | 16 => Ok(samples),
+            1 | 2 | 4 | 8 | 16 | 32 | 64 => Ok(samples),
             _ => Err(Refusal::command(line, format!("SAMPLES {samples}"))),
         }
     }

@@ -73,7 +73,11 @@ impl<'s> Parser<'s> {
                 self.virtual_files.insert(name, text.to_owned());
                 Ok(())
             }
-            // All features that drivers have are enabled.
+            // All features are there; this one changes results.
+            "DEVICE_FEATURE" if self.tokens.eat("DepthClampZeroOneFeatures.depthClampZeroOne") => {
+                self.script.limits_depths = true;
+                Ok(())
+            }
             "DEVICE_FEATURE" | "DEVICE_EXTENSION" | "INSTANCE_EXTENSION" | "DEVICE_PROPERTY" | "SET" => {
                 while self.tokens.try_word().is_some() {}
                 Ok(())

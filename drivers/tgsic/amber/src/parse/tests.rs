@@ -48,7 +48,7 @@ fn buffers_are_filled() {
 fn structs_have_places() {
     let script = script(
         "STRUCT inner\n float x\n vec3<float> y\nEND\n\
-         STRUCT outer STRIDE 96\n inner both[2]\n int32 z OFFSET 80\nEND\n\
+         STRUCT outer STRIDE 96\n inner[2] both\n int32 z OFFSET 80\nEND\n\
          BUFFER b DATA_TYPE outer DATA 1 2 3 4 5 6 7 8 9 END\n",
     );
     let places: Vec<usize> = script.buffers[0].layout.segments.iter().map(|segment| segment.offset).collect();
@@ -190,9 +190,7 @@ fn sections_of_the_older_dialect_are_read() {
     assert_eq!(pipeline.push_constants.map(|buffer| script.buffers[buffer].bytes.len()), Some(12));
     let lines: Vec<usize> = script.commands.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [19, 21, 22, 23, 24, 25]);
-    let (_, Command::Expect(Expectation::Colors { area, buffer, .. })) = &script.commands[4] else {
-        panic!("a probe")
-    };
+    let (_, Command::Expect(Expectation::Colors { area, buffer, .. })) = &script.commands[4] else { panic!("a probe") };
     assert_eq!(*area, Some(Area { corner: [2, 0], size: [2, 2] }));
     assert_eq!(script.buffers[*buffer].bytes.len(), 4 * 4 * 8);
     assert_eq!(parse("[test]\ndraw circle").expect_err("an error").to_string(), "line 2: command: draw");
