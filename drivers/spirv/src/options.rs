@@ -118,6 +118,10 @@ tgsi_compiler::driver_options! {
         /// For arrays, too.
         robust: bool = false,
             "robust" = true, "Accesses to buffers out of range are left to the device, which returns zero.";
+        /// Conversions of floats out of range, integer divisions by zero, shared memory at the start.
+        unguarded: bool = false,
+            "unguarded" = true,
+            "No code guards against what SPIR-V leaves undefined: for readers that define it as this compiler does.";
         /// Each of them is `NoContraction`.
         no_contraction: bool = false,
             "no_contraction" = true, "Every sum and product is rounded on its own.", sets [keep_rounding];

@@ -5,6 +5,7 @@
 //! n-th shader. `TGSIC_COUNT=n` generates n shaders of each stage, `TGSIC_SEED=n` sets the first seed.
 
 mod registers;
+mod results;
 
 use std::collections::BTreeMap;
 
@@ -14,18 +15,16 @@ use tgsi::tables::Processor;
 use tgsi::text::PrintOptions;
 use tgsi_compiler::front_end::{FrontEnd, Reader};
 use tgsi_compiler::{Code, Compiler, Driver};
+use tgsi_driver_spirv::{Origin, SpirvOptions};
 use tgsi_from_spirv::SPIRV;
 use tgsi_smith::Config;
-use tgsi_verify::Verdict;
 
 use crate::common::{every, shaders, shared};
 use registers::with_registers_of;
-
-/// Sets of generated inputs for each shader, one of each kind.
-const SEEDS: u64 = 6;
+use results::{Comparison, compare};
 
 /// The options of the SPIR-V driver: all that keep operations as they are.
-const OPTIONS: [&str; 3] = ["vulkan1.3", "double_roundings", "fused_fma"];
+const OPTIONS: [&str; 5] = ["vulkan1.3", "double_roundings", "fused_fma", "robust", "unguarded"];
 
 /// Both ways of translation.
 struct Ways {
@@ -36,8 +35,8 @@ struct Ways {
 
 /// What became of a shader.
 enum Outcome {
-    /// It computes the same: instructions of the direct translation and of the other.
-    Same(usize, usize),
+    /// It computes the same: instructions of the direct translation and of the other, and whether all bits are equal.
+    Same { direct: usize, back: usize, exact: bool },
     /// It computes something else.
     Different(String),
     /// One of the steps refuses it.
@@ -49,9 +48,13 @@ enum Outcome {
 impl Ways {
     fn new() -> Ways {
         let tgsi = tgsi_driver_tgsi::DRIVER.target(&[]).expect("no options");
-        let spirv = tgsi_driver_spirv::DRIVER.target(&OPTIONS).expect("known options");
+        let mut spirv = SpirvOptions::default();
+        OPTIONS.iter().for_each(|option| spirv.set(option).expect("known options"));
+        // Coordinates of fragments and of rectangles are those of the source.
+        spirv.origin = Origin::OfShader;
+        spirv.analytic_textures = true;
         let reader = SPIRV.reader(&["environment=tgsic"]).expect("a known option");
-        Ways { tgsi: Compiler::for_target(tgsi.into()), spirv: Compiler::for_target(spirv.into()), reader }
+        Ways { tgsi: Compiler::for_target(tgsi.into()), spirv: Compiler::new(spirv), reader }
     }
 
     fn direct(&self, source: &Shader) -> Result<Shader, String> {
@@ -89,14 +92,15 @@ impl Ways {
         let counts = (direct.instructions.len(), back.instructions.len());
         let limits = self.tgsi.limits().of_runs();
         let compared = with_registers_of(back, source);
-        if let Verdict::Failed(defect) = tgsi_verify::compare(source, &compared, SEEDS, limits) {
-            // Results that the source leaves open may differ from the direct translation as well.
-            if let Verdict::Failed(_) = tgsi_verify::compare(source, &direct, SEEDS, limits) {
-                return Outcome::Unknown;
-            }
-            return Outcome::Different(defect.to_string());
+        match compare(source, &compared, limits) {
+            Comparison::Same { exact } => Outcome::Same { direct: counts.0, back: counts.1, exact },
+            Comparison::Unknown => Outcome::Unknown,
+            // Results that the source leaves open may differ from those of the direct translation as well.
+            Comparison::Different(what) => match compare(source, &direct, limits) {
+                Comparison::Different(_) => Outcome::Unknown,
+                _ => Outcome::Different(what),
+            },
         }
-        Outcome::Same(counts.0, counts.1)
     }
 }
 
@@ -104,6 +108,7 @@ impl Ways {
 #[derive(Default)]
 struct Totals {
     same: usize,
+    exact: usize,
     unknown: usize,
     different: Vec<String>,
     refused: BTreeMap<String, Vec<String>>,
@@ -117,8 +122,9 @@ impl Totals {
         let mut totals = Totals::default();
         for (name, outcome) in outcomes {
             match outcome {
-                Outcome::Same(direct, back) => {
+                Outcome::Same { direct, back, exact } => {
                     totals.same += 1;
+                    totals.exact += usize::from(exact);
                     totals.direct += direct;
                     totals.back += back;
                     if back > direct {
@@ -136,10 +142,9 @@ impl Totals {
 
     fn print(&self, name: &str) {
         let refused: usize = self.refused.values().map(Vec::len).sum();
+        let (same, exact, different) = (self.same, self.exact, self.different.len());
         println!(
-            "{name}: {} same, {} different, {refused} refused, {} open",
-            self.same,
-            self.different.len(),
+            "{name}: {same} same ({exact} exactly), {different} different, {refused} refused, {} open",
             self.unknown
         );
         let ratio = self.back as f64 / self.direct.max(1) as f64;
