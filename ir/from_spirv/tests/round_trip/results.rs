@@ -1,7 +1,7 @@
 //! Results of a shader and of its translation, for the same inputs.
 
 use tgsi::Shader;
-use tgsi::tables::{File, Processor, Semantic};
+use tgsi::tables::{File, Processor, PropertyName, Semantic};
 use tgsi_environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits, SystemValue};
 use tgsi_run::vectors::Agreement;
 use tgsi_run::{Program, run};
@@ -24,6 +24,7 @@ fn add_system_values(inputs: &mut Inputs, source: &Shader) {
     if source.processor != Processor::Fragment {
         return;
     }
+    let center = source.property(PropertyName::FsCoordPixelCenter);
     let declarations = source.declarations.iter().filter(|d| d.file == File::Input);
     for (semantic, register) in declarations.filter_map(|d| Some((d.semantic?.name, usize::from(d.first)))) {
         let (value, components) = match semantic {
@@ -37,8 +38,12 @@ fn add_system_values(inputs: &mut Inputs, source: &Shader) {
         };
         let mut words: Vec<Vec<u32>> =
             (0..components).map(|component| inputs.inputs.component(register, component).to_vec()).collect();
-        for column in &mut words {
+        for (component, column) in words.iter_mut().enumerate() {
             column.resize(inputs.lanes, 0);
+            // Modules for Vulkan count from centres at halves.
+            if semantic == Semantic::Position && center == Some(1) && component < 2 {
+                column.iter_mut().for_each(|word| *word = (f32::from_bits(*word) + 0.5).to_bits());
+            }
             if semantic == Semantic::Face {
                 column.iter_mut().for_each(|word| *word = if f32::from_bits(*word) >= 0.0 { u32::MAX } else { 0 });
             }
