@@ -363,7 +363,7 @@ impl Emitter<'_, '_, '_> {
             let leaves = emitter.leaves_of(&value).ok_or_else(|| misfit("the memory has no values"))?;
             Ok(leaves.to_vec())
         })?;
-        Ok(self.from_leaves(pointer.ty, &leaves))
+        Ok(self.leaves_to_value(pointer.ty, &leaves))
     }
 
     /// Stores through a pointer whose variable is chosen at run time.
