@@ -115,12 +115,7 @@ fn compile(shader: &Shader, stage: ShaderStage) -> Result<Vec<u8>, Refusal> {
     let output = run(&mut command, "glslangValidator", shader)?;
     match std::fs::read(&path) {
         Ok(module) if output.status.success() => Ok(module),
-        _ => Err(Refusal::new(
-            shader.line,
-            RefusalKind::Source,
-            "glslangValidator reports errors",
-            message(&output),
-        )),
+        _ => Err(Refusal::new(shader.line, RefusalKind::Source, "glslangValidator reports errors", message(&output))),
     }
 }
 

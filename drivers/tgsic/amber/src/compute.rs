@@ -13,9 +13,8 @@ const SHARED_BYTES: usize = 1 << 15;
 /// Sets the system values of subgroups: lanes are numbered in subgroups of a fixed size.
 pub(crate) fn set_subgroups(inputs: &mut Inputs) {
     let (lanes, size) = (inputs.lanes, SUBGROUP_SIZE as u64);
-    let each = |value: &dyn Fn(u64) -> u64| -> Vec<u32> {
-        (0..lanes as u64).map(|lane| value(lane % size) as u32).collect()
-    };
+    let each =
+        |value: &dyn Fn(u64) -> u64| -> Vec<u32> { (0..lanes as u64).map(|lane| value(lane % size) as u32).collect() };
     let all = (1 << size) - 1;
     let values = &mut inputs.system_values;
     values.insert(SystemValue::SubgroupSize, vec![each(&|_| size)]);

@@ -369,10 +369,7 @@ mod tests {
             format.encode(value.map(f32::to_bits), &mut texel);
             (format.decode(&texel).map(f32::from_bits), texel)
         };
-        assert_eq!(
-            through("B8G8R8A8_UNORM", [1.0, 0.2, -3.0, f32::NAN]),
-            ([1.0, 0.2, 0.0, 0.0], vec![0, 51, 255, 0])
-        );
+        assert_eq!(through("B8G8R8A8_UNORM", [1.0, 0.2, -3.0, f32::NAN]), ([1.0, 0.2, 0.0, 0.0], vec![0, 51, 255, 0]));
         assert_eq!(through("R8G8_SNORM", [-1.0, 0.5, 1.0, 1.0]).1, [0x81, 64]);
         assert_eq!(through("R8G8_SNORM", [-2.0, 1.0, 1.0, 0.0]).0, [-1.0, 1.0, 0.0, 1.0]);
         assert_eq!(through("A2B10G10R10_UNORM_PACK32", [1.0, 0.0, 0.0, 1.0]).1, [0xff, 3, 0, 0xc0]);

@@ -32,7 +32,8 @@ const FORMATS: &[(&str, Format)] = &[
 ];
 
 fn known(format: &PixelFormat) -> Option<Format> {
-    let named = |(name, known): &(&str, Format)| (PixelFormat::from_name(name).as_ref() == Some(format)).then_some(*known);
+    let named =
+        |(name, known): &(&str, Format)| (PixelFormat::from_name(name).as_ref() == Some(format)).then_some(*known);
     FORMATS.iter().find_map(named)
 }
 

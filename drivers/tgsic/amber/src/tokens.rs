@@ -182,9 +182,9 @@ impl<'s> Tokens<'s> {
         let mut length = 0;
         for line in text.split_inclusive('\n') {
             let word = line.trim_start();
-            let is_end = word.strip_prefix("END").is_some_and(|rest| {
-                rest.chars().next().is_none_or(|next| next.is_whitespace() || next == '#')
-            });
+            let is_end = word
+                .strip_prefix("END")
+                .is_some_and(|rest| rest.chars().next().is_none_or(|next| next.is_whitespace() || next == '#'));
             if is_end {
                 let block = self.take(length);
                 self.next();

@@ -8,8 +8,8 @@ use crate::error::Refusal;
 use crate::layout::{DataType, Layout, Rules};
 use crate::parse::{MAX_SIDE, in_clip_space, passthrough, rectangle_strip, stage_named};
 use crate::script::{
-    Attachment, Binding, BindingKind, BoundBuffer, ColorTarget, Command, Expectation, Language, Pipeline, Script, Shader,
-    Shape, Topology, VertexData,
+    Attachment, Binding, BindingKind, BoundBuffer, ColorTarget, Command, Expectation, Language, Pipeline, Script,
+    Shader, Shape, Topology, VertexData,
 };
 use crate::tokens::{Token, Tokens};
 
@@ -112,8 +112,7 @@ impl<'s> Parser<'s> {
         let ty = DataType::from_name(format);
         let ty = ty.ok_or_else(|| Refusal::syntax(1, format!("there is no format {format}")))?;
         let stride = ty.pixel_format().map_or(0, |format| format.bytes);
-        let layout =
-            Layout::new(&ty, false, Rules::Std430).unwrap_or(Layout { segments: Vec::new(), stride });
+        let layout = Layout::new(&ty, false, Rules::Std430).unwrap_or(Layout { segments: Vec::new(), stride });
         let mut buffer = Buffer::new(name, format.to_owned(), &ty, layout);
         let [width, height] = self.pipeline.size;
         if !buffer.set_size([width, height, 1]) {

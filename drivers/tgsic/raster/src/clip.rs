@@ -123,11 +123,9 @@ mod tests {
     fn depths_are_inside_by_range() {
         let corners = [[-1.0, -1.0, -0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [0.0, 1.0, 1.5, 1.0]].map(vertex);
         let [a, b, c] = corners.each_ref();
-        for (range, low, high) in [
-            (DepthRange::Symmetric, -0.5, 1.0),
-            (DepthRange::Positive, 0.0, 1.0),
-            (DepthRange::Clamped, -0.5, 1.5),
-        ] {
+        for (range, low, high) in
+            [(DepthRange::Symmetric, -0.5, 1.0), (DepthRange::Positive, 0.0, 1.0), (DepthRange::Clamped, -0.5, 1.5)]
+        {
             let depths: Vec<f32> = clip([a, b, c], range).iter().map(|vertex| vertex.position[2]).collect();
             let found = (depths.iter().copied().fold(2.0, f32::min), depths.iter().copied().fold(-2.0, f32::max));
             assert_eq!(found, (low, high), "{range:?}");

@@ -227,7 +227,8 @@ mod tests {
             let triangles: Vec<Triangle> = sides.collect();
             assert_eq!(count(&triangles, 16), vec![1; 256]);
             // With reversed winding they are back-facing and cover the same pixels.
-            let back = (0..4).filter_map(|i| Triangle::new([&middle, &corners[(i + 1) % 4], &corners[i]], &viewport, 0));
+            let back =
+                (0..4).filter_map(|i| Triangle::new([&middle, &corners[(i + 1) % 4], &corners[i]], &viewport, 0));
             let back: Vec<Triangle> = back.collect();
             assert!(triangles.iter().all(|t| t.is_front) && back.iter().all(|t| !t.is_front));
             assert_eq!(count(&back, 16), vec![1; 256]);

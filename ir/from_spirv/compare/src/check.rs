@@ -5,7 +5,7 @@ use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reading};
 use tgsi_compiler::{Compiler, Source, Stage};
 use tgsi_from_spirv::SPIRV;
 use tgsi_ir::shader::ShaderStage;
-use tgsi_spirv_mutate::mutate_by;
+use tgsi_spirv_mutate::{capture, define, mutate_by};
 use tgsi_spirv_vulkan::native::{NativeInterface, NativeOutputs, NativeRun, NativeStage};
 
 use crate::difference::{Difference, differences};
@@ -13,6 +13,8 @@ use crate::interpret::interpret;
 use crate::seed::Setup;
 use crate::translated::{options, run_translated};
 
+/// The set of the buffer for outputs of vertex shaders.
+const CAPTURE_SET: u32 = 7;
 /// Changes that Mesa 22.3 refuses.
 const REFUSED_BY_MESA: [&str; 1] = ["premerge"];
 
@@ -21,6 +23,8 @@ const REFUSED_BY_MESA: [&str; 1] = ["premerge"];
 pub struct Checks {
     /// The seed of contents.
     pub seed: u64,
+    /// Gives undefined behaviour a result first.
+    pub define: bool,
     /// Runs the module on Vulkan.
     pub vulkan: bool,
     /// Runs the driver's SPIR-V on Vulkan, too.
@@ -58,6 +62,14 @@ struct Module<'a> {
 /// Compares the results of a module.
 pub fn check(words: &[u32], checks: &Checks) -> Vec<Report> {
     let mut reports = Vec::new();
+    let defined = checks.define.then(|| define(words));
+    let words = match &defined {
+        Some(Ok(defined)) => defined,
+        Some(Err(error)) => return vec![Report::Skipped(error.to_string())],
+        None => words,
+    };
+    let captured = capture(words, CAPTURE_SET, 0);
+    let words = captured.as_ref().map_or(words, |captured| captured);
     let native = match NativeInterface::new(words, None) {
         Ok(native) => native,
         Err(reason) => return vec![Report::Skipped(reason)],
@@ -129,6 +141,7 @@ impl Module<'_> {
     fn read(&self) -> Result<(Source<'static>, Reading), String> {
         let stage = match self.native.stage {
             NativeStage::Compute(_) => ShaderStage::Compute,
+            NativeStage::Vertex => ShaderStage::Vertex,
             _ => ShaderStage::Fragment,
         };
         let entry = format!("entry={}", self.native.entry);
@@ -179,9 +192,7 @@ impl Module<'_> {
                     }
                 },
             }
-            if parsed.is_none() {
-                return None;
-            }
+            parsed.as_ref()?;
         }
         Some((parsed?, source, reading))
     }

@@ -7,7 +7,7 @@ use tgsi_compiler::reflection::ResourceKind;
 use tgsi_compiler::{Compiler, Source, Stage};
 use tgsi_driver_spirv::{Numbers, SpirvOptions};
 use tgsi_spirv_vulkan::native::{
-    BoundContents, Content, LeafClass, NativeInterface, NativeOutputs, NativeRun, TargetPixels, VaryingValue, Work,
+    Attribute, BoundContents, Content, NativeInterface, NativeOutputs, NativeRun, TargetPixels, VaryingValue, Work,
 };
 
 use crate::interpret::{input_locations, output_locations};
@@ -105,6 +105,14 @@ pub fn run_translated(
     }
     let work = match &setup.work {
         Work::Groups(groups) => Work::Groups(*groups),
+        Work::Vertices { count, attributes } => {
+            let classes = ours.inputs.iter().map(|input| (input.location, input.class));
+            let classes: BTreeMap<u32, _> = classes.collect();
+            let used = attributes.iter().filter_map(|attribute| {
+                Some(Attribute { class: *classes.get(&attribute.location)?, ..attribute.clone() })
+            });
+            Work::Vertices { count: *count, attributes: used.collect() }
+        }
         Work::Pixels { size, varyings } => {
             let mut moved: Vec<VaryingValue> = Vec::new();
             for input in &reflection.inputs {
@@ -129,19 +137,22 @@ pub fn run_translated(
             }
         }
     }
-    let by_location: BTreeMap<u32, u32> = colors.iter().map(|(&register, &location)| (location, register)).collect();
-    let pixels = found.targets.first().map_or(256, |target| target.pixels.len());
-    let mut seen: Vec<(u32, LeafClass)> = Vec::new();
+    let count = found.targets.first().map_or((SIZE.0 * SIZE.1) as usize, |target| target.pixels.len());
     for output in &native.outputs {
-        if seen.iter().any(|&(location, _)| location == output.location) {
+        let location = output.location;
+        if outputs.targets.iter().any(|target| target.location == location) {
             continue;
         }
-        seen.push((output.location, output.class));
-        let register = by_location.get(&output.location);
-        let written = reflection.outputs.iter().find(|written| Some(&written.register) == register);
-        let target = found.targets.iter().find(|target| written.is_some_and(|to| to.location == target.location));
-        let pixels = target.map_or_else(|| vec![[0; 4]; pixels], |target| target.pixels.clone());
-        outputs.targets.push(TargetPixels { location: output.location, class: output.class, pixels });
+        let mut pixels = vec![[0; 4]; count];
+        // Several registers may share a location.
+        for written in reflection.outputs.iter().filter(|written| colors.get(&written.register) == Some(&location)) {
+            let target = found.targets.iter().find(|target| target.location == written.location);
+            for (to, from) in pixels.iter_mut().zip(target.into_iter().flat_map(|target| &target.pixels)) {
+                let components = written.component as usize..(written.component + written.components).min(4) as usize;
+                to[components.clone()].copy_from_slice(&from[components]);
+            }
+        }
+        outputs.targets.push(TargetPixels { location, class: output.class, pixels });
     }
     Ok(outputs)
 }

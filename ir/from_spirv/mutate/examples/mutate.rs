@@ -1,11 +1,12 @@
-//! `mutate INPUT.spv SEED COUNT FOLDER [TRANSFORMATION...]` writes `FOLDER/NAME.SEED.spv` and prints the transformations.
+//! `mutate INPUT.spv SEED COUNT FOLDER [TRANSFORMATION...]` writes `FOLDER/NAME.SEED.spv`, and prints the changes.
 //!
-//! With several seeds, as `0..100`, it writes a module for each. `damage` as COUNT damages the module.
+//! With several seeds, as `0..100`, it writes a module for each. `damage` as COUNT damages the module, `define` gives
+//! undefined behaviour a result.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use tgsi_spirv_mutate::{damage, mutate_by};
+use tgsi_spirv_mutate::{damage, define, mutate_by};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +36,8 @@ fn run(arguments: &[String]) -> Result<(), String> {
     for seed in seeds {
         let (out, applied) = if count == "damage" {
             (damage(&words, seed), Vec::new())
+        } else if count == "define" {
+            (define(&words).map_err(|error| format!("{input}: {error}"))?, Vec::new())
         } else {
             let is_named = |name: &str| names.is_empty() || names.iter().any(|other| other == name);
             let mutation = mutate_by(&words, seed, number(count)? as usize, is_named);

@@ -47,7 +47,7 @@ impl Editor {
     }
 
     /// Returns a type or constant with these words behind its result, which is added if missing.
-    fn find_or_add(&mut self, op: Op, ty: Option<u32>, operands: &[u32]) -> u32 {
+    pub fn find_or_add(&mut self, op: Op, ty: Option<u32>, operands: &[u32]) -> u32 {
         let before = usize::from(ty.is_some());
         let is_same = |inst: &&Inst| {
             inst.op == op && inst.words.get(before + 1..) == Some(operands) && ty.is_none_or(|ty| inst.words[0] == ty)

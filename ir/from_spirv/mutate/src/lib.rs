@@ -15,11 +15,15 @@
 //! | `regions` | splitting of blocks; regions with one entry and one exit |
 //! | `transform` | one file for each transformation, and their table |
 //! | `damage` | damage |
+//! | `define` | results for undefined behaviour |
+//! | `capture` | outputs of vertex shaders in a buffer |
 //!
 //! The crate depends on no compiler, so it shares no mistakes with one.
 
+mod capture;
 mod conditions;
 mod damage;
+mod define;
 mod editor;
 mod graph;
 mod module;
@@ -28,13 +32,15 @@ mod random;
 mod regions;
 mod transform;
 
+pub use capture::capture;
 pub use damage::damage;
+pub use define::define;
 pub use module::MutateError;
 
 use editor::Editor;
 use module::Module;
 use random::Random;
-use transform::TRANSFORMATIONS;
+use transform::{TRANSFORMATIONS, restore_order};
 
 /// Tries for each transformation: many do not apply at the place that was chosen.
 const TRIES: usize = 12;
@@ -88,6 +94,8 @@ pub fn mutate_by(
             let is_done = (row.run)(&mut editor, function).is_some();
             let functions = editor.module.functions.iter();
             if is_done && editor.module.has_ids() && functions.clone().all(graph::is_valid) {
+                // Changes may have given blocks other dominators.
+                editor.module.functions.iter_mut().for_each(restore_order);
                 size = editor.module.words().len();
                 applied.push(row.name);
                 break;

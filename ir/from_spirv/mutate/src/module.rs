@@ -179,8 +179,14 @@ impl Block {
         self.body.last().filter(|inst| inst.op == Op::Branch).and_then(|inst| inst.words.first()).copied()
     }
 
-    /// Replaces targets of the terminator.
+    /// Replaces targets of the terminator, and a continue target.
     pub fn retarget(&mut self, from: u32, to: u32) {
+        let end = self.end();
+        if let Some(merge) = self.body.get_mut(end).filter(|inst| inst.op == Op::LoopMerge)
+            && merge.words[1] == from
+        {
+            merge.words[1] = to;
+        }
         if let Some(last) = self.body.last_mut() {
             for place in last.target_places() {
                 if last.words[place] == from {
@@ -349,9 +355,16 @@ impl Module {
         self.globals.push(inst);
     }
 
+    /// Replaces all types, constants and variables.
+    pub fn set_globals(&mut self, globals: Vec<Inst>) {
+        self.index.clear();
+        self.globals.clear();
+        globals.into_iter().for_each(|inst| self.add_global(inst));
+    }
+
     /// Returns a type, constant or variable.
     pub fn global(&self, id: u32) -> Option<&Inst> {
-        self.index.get(&id).map(|&place| &self.globals[place])
+        self.index.get(&id).and_then(|&place| self.globals.get(place))
     }
 
     /// Returns the types of all typed results.
@@ -381,8 +394,10 @@ fn least_words(op: Op) -> usize {
         Op::TypeVoid | Op::TypeBool | Op::TypeStruct | Op::Decorate | Op::EntryPoint => 1,
         Op::TypeFloat | Op::TypeRuntimeArray => 2,
         Op::TypeInt | Op::TypeVector | Op::TypeMatrix | Op::TypeArray | Op::TypePointer => 3,
-        Op::Constant | Op::FunctionCall => 3,
+        Op::Constant | Op::FunctionCall | Op::AccessChain | Op::InBoundsAccessChain => 3,
+        Op::VectorExtractDynamic | Op::VectorInsertDynamic => 4,
         op if is_type(op) => 1,
+        op if matches!(op as u32, 109..=215) => 3,
         _ => 0,
     }
 }

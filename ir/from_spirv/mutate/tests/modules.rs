@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use tgsi_spirv_mutate::{MutateError, damage, mutate, mutate_by, transformations};
+use tgsi_spirv_mutate::{MutateError, damage, define, mutate, mutate_by, transformations};
 
 const FRAGMENT: &str = "
 struct Light { place: vec3<f32>, size: f32 }
@@ -102,6 +102,17 @@ fn changed_modules_are_valid() {
 }
 
 #[test]
+fn defined_modules_are_valid() {
+    for source in [FRAGMENT, COMPUTE] {
+        let words = define(&module(source)).expect("a module");
+        assert!(words.len() > module(source).len());
+        if has_validator() {
+            assert_eq!(complaint(&words), None);
+        }
+    }
+}
+
+#[test]
 fn a_seed_has_one_result() {
     let words = module(FRAGMENT);
     let [first, again, other] = [1, 1, 2].map(|seed| mutate(&words, seed, 5).expect("a module").words);
@@ -145,9 +156,10 @@ fn half_of_the_damaged_modules_keep_their_framing() {
 fn damaged_modules_are_changed_or_refused() {
     for source in [FRAGMENT, COMPUTE] {
         let words = module(source);
-        for seed in 0..2000 {
+        for seed in 0..3000 {
             // Either result is right; a panic or an endless loop is not.
-            let _ = mutate(&damage(&words, seed), seed, 3);
+            let damaged = damage(&words, seed);
+            let _ = (mutate(&damaged, seed, 3), define(&damaged));
         }
     }
     assert_eq!(mutate(&[], 0, 1).unwrap_err(), MutateError::Words(0));

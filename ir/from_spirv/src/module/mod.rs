@@ -248,6 +248,26 @@ impl Module {
         self.constants.bits(&self.types, self.constant(id)?)?.first().copied()
     }
 
+    /// Whether the module may have operations of subgroups.
+    pub(crate) fn has_subgroups(&self) -> bool {
+        use spirv::Capability as C;
+        let is_one = |capability| {
+            matches!(
+                capability,
+                C::GroupNonUniformVote
+                    | C::GroupNonUniformArithmetic
+                    | C::GroupNonUniformBallot
+                    | C::GroupNonUniformShuffle
+                    | C::GroupNonUniformShuffleRelative
+                    | C::GroupNonUniformClustered
+                    | C::GroupNonUniformQuad
+                    | C::SubgroupBallotKHR
+                    | C::SubgroupVoteKHR
+            )
+        };
+        self.capabilities.iter().any(|&number| C::from_u32(number).is_some_and(is_one))
+    }
+
     /// The name of an id; empty without one.
     pub(crate) fn name(&self, id: u32) -> &str {
         self.names.get(&id).map_or("", String::as_str)

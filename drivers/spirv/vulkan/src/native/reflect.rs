@@ -3,6 +3,7 @@
 use super::blocks::{Block, Leaf, LeafClass};
 use super::words::{Declaration, Declarations, EntryPoint};
 
+const MODEL_VERTEX: u32 = 0;
 const MODEL_FRAGMENT: u32 = 4;
 const MODEL_COMPUTE: u32 = 5;
 const MODE_LOCAL_SIZE: u32 = 17;
@@ -18,6 +19,7 @@ const DECORATION_BUILT_IN: u32 = 11;
 const DECORATION_FLAT: u32 = 14;
 const DECORATION_LOCATION: u32 = 30;
 const DECORATION_COMPONENT: u32 = 31;
+const DECORATION_INDEX: u32 = 32;
 const DECORATION_BINDING: u32 = 33;
 const DECORATION_SET: u32 = 34;
 const BUILT_IN_WORKGROUP_SIZE: u32 = 25;
@@ -44,6 +46,8 @@ const MAX_DESCRIPTORS: u32 = 64;
 pub enum NativeStage {
     /// Compute, with the size of workgroups.
     Compute([u32; 3]),
+    /// Vertex.
+    Vertex,
     /// Fragment.
     Fragment,
     /// Another stage: its execution model.
@@ -234,6 +238,9 @@ impl NativeInterface {
             }
             return Ok(());
         }
+        if decoration(DECORATION_INDEX).is_some_and(|index| index > 0) {
+            return Err("outputs for two sources".to_owned());
+        }
         let is_flat = decoration(DECORATION_FLAT).is_some();
         let mut found = Vec::new();
         match (decoration(DECORATION_LOCATION), all.by_id.get(&ty)) {
@@ -290,6 +297,7 @@ impl NativeResource {
 
 fn stage(all: &Declarations, entry: &EntryPoint) -> NativeStage {
     match entry.model {
+        MODEL_VERTEX => NativeStage::Vertex,
         MODEL_FRAGMENT => NativeStage::Fragment,
         MODEL_COMPUTE => {
             let mut size = [1; 3];

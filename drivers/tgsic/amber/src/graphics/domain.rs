@@ -43,10 +43,14 @@ impl Division {
             }
         };
         let short = (1.0 - (count as f64 - 2.0) / level) / 2.0;
-        let is_short = |segment: usize| count > 1 && {
-            let middle = (count - 1) / 2;
-            if count.is_multiple_of(2) { segment == middle || segment == middle + 1 } else {
-                segment + 1 == middle || segment == middle + 1
+        let is_short = |segment: usize| {
+            count > 1 && {
+                let middle = (count - 1) / 2;
+                if count.is_multiple_of(2) {
+                    segment == middle || segment == middle + 1
+                } else {
+                    segment + 1 == middle || segment == middle + 1
+                }
             }
         };
         let mut at = 0.0;
@@ -135,7 +139,8 @@ fn isolines(spacing: Spacing, outer: [f32; 4]) -> Subdivision {
     for line in 0..lines {
         let v = line as f64 / lines as f64;
         let points: Vec<usize> = along.0.iter().map(|&u| all.point([u, v, 0.0])).collect();
-        all.primitives.extend(points.windows(2).filter_map(|pair| Some(Primitive::Line([*pair.first()?, *pair.get(1)?]))));
+        all.primitives
+            .extend(points.windows(2).filter_map(|pair| Some(Primitive::Line([*pair.first()?, *pair.get(1)?]))));
     }
     all
 }
@@ -175,9 +180,8 @@ fn triangles(spacing: Spacing, outer: [f32; 4], inner: f32) -> Subdivision {
         }
         sides
     };
-    let inside = |points: &[f64]| -> Vec<f64> {
-        points.get(1..points.len().saturating_sub(1)).unwrap_or_default().to_vec()
-    };
+    let inside =
+        |points: &[f64]| -> Vec<f64> { points.get(1..points.len().saturating_sub(1)).unwrap_or_default().to_vec() };
     let mut before = ring(&mut all, 0, &|edge: usize| inside(&edges[edge].0));
     for number in 1..=count / 2 {
         let segments = count - 2 * number;

@@ -219,7 +219,8 @@ impl<'s, 'p> Fragments<'s, 'p> {
         let read = |register: usize| {
             outputs.map_or([0; 4], |outputs| [0, 1, 2, 3].map(|component| outputs.outputs.get(register, component, at)))
         };
-        if self.mask_register.is_some_and(|register| read(register)[0].checked_shr(self.sample.0).unwrap_or(0) & 1 == 0) {
+        if self.mask_register.is_some_and(|register| read(register)[0].checked_shr(self.sample.0).unwrap_or(0) & 1 == 0)
+        {
             return;
         }
         if !self.is_early {
@@ -295,7 +296,8 @@ fn inputs(stage: &Stage<'_>, quads: &[Quad], (sample, position): (u32, [f32; 2])
     );
     values.insert(SystemValue::SampleId, vec![vec![sample; lanes]]);
     values.insert(SystemValue::SamplePos, position.map(|at| vec![at.to_bits(); lanes]).to_vec());
-    values.insert(SystemValue::SampleMaskIn, vec![rows(&|quad, lane| bit(quad, lane).checked_shl(sample).unwrap_or(0))]);
+    values
+        .insert(SystemValue::SampleMaskIn, vec![rows(&|quad, lane| bit(quad, lane).checked_shl(sample).unwrap_or(0))]);
     values.insert(SystemValue::HelperInvocation, vec![rows(&|quad, lane| bit(quad, lane).wrapping_sub(1))]);
     inputs.helpers = quads.iter().flat_map(|quad| (0..4).map(move |lane| quad.coverage >> lane & 1 == 0)).collect();
     set_subgroups(&mut inputs);

@@ -83,7 +83,8 @@ mod tests {
             let assembled = assemble(topology, count, 3).expect("a topology");
             assembled.iter().filter_map(|vertices| primitive(topology, vertices)).collect()
         };
-        let triangles = |list: &[[usize; 3]]| -> Vec<Primitive> { list.iter().copied().map(Primitive::Triangle).collect() };
+        let triangles =
+            |list: &[[usize; 3]]| -> Vec<Primitive> { list.iter().copied().map(Primitive::Triangle).collect() };
         assert_eq!(all(Topology::TriangleStrip, 5), triangles(&[[0, 1, 2], [1, 3, 2], [2, 3, 4]]));
         assert_eq!(all(Topology::TriangleFan, 4), triangles(&[[1, 2, 0], [2, 3, 0]]));
         assert_eq!(all(Topology::TriangleList, 5), triangles(&[[0, 1, 2]]));

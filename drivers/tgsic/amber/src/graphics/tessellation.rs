@@ -23,11 +23,7 @@ pub(crate) struct Tessellation<'s, 'p> {
 }
 
 impl<'s, 'p> Tessellation<'s, 'p> {
-    pub(crate) fn new(
-        vertex: &Stage<'_>,
-        control: &'s Stage<'p>,
-        evaluation: &'s Stage<'p>,
-    ) -> Tessellation<'s, 'p> {
+    pub(crate) fn new(vertex: &Stage<'_>, control: &'s Stage<'p>, evaluation: &'s Stage<'p>) -> Tessellation<'s, 'p> {
         let between = [false, true].map(|is_patch| Link::new(&control.outputs, &evaluation.inputs, is_patch));
         let from_vertices = Link::new(&vertex.outputs, &control.inputs, false);
         Tessellation { control, evaluation, from_vertices, between }

@@ -33,7 +33,10 @@ impl Attribute {
         let end = at.saturating_add(self.format.bytes);
         let Some(bytes) = self.bytes.get(at..end) else { return vec![0; 4] };
         if self.format.parts.iter().all(|part| part.bits == 64) {
-            return bytes.chunks_exact(4).map(|word| word.iter().rev().fold(0, |all, b| all << 8 | u32::from(*b))).collect();
+            return bytes
+                .chunks_exact(4)
+                .map(|word| word.iter().rev().fold(0, |all, b| all << 8 | u32::from(*b)))
+                .collect();
         }
         self.format.decode(bytes).to_vec()
     }
@@ -54,7 +57,12 @@ pub(crate) struct Vertices {
 
 impl Vertices {
     /// The vertices of a draw.
-    pub(crate) fn new(shape: &Shape, pipeline: &Pipeline, buffers: &[Buffer], line: usize) -> Result<Vertices, Refusal> {
+    pub(crate) fn new(
+        shape: &Shape,
+        pipeline: &Pipeline,
+        buffers: &[Buffer],
+        line: usize,
+    ) -> Result<Vertices, Refusal> {
         let attributes = pipeline.vertex_data.iter().filter_map(|data| {
             Some(Attribute {
                 register: data.location as usize,
@@ -70,8 +78,7 @@ impl Vertices {
             Shape::Positions(positions, topology) => {
                 let bytes = positions.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
                 let format = PixelFormat::of_numbers(Encoding::Sfloat, 32, 2);
-                let position =
-                    Attribute { register: 0, format, bytes, offset: 0, stride: 8, is_per_instance: false };
+                let position = Attribute { register: 0, format, bytes, offset: 0, stride: 8, is_per_instance: false };
                 Ok(Vertices {
                     numbers: (0..positions.len() as u32).collect(),
                     attributes: vec![position],

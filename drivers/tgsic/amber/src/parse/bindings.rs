@@ -104,10 +104,8 @@ impl<'s> Parser<'s> {
         };
         let place = self.place()?;
         let level = self.level()?;
-        let mut bound: Vec<BoundBuffer> = buffers
-            .iter()
-            .map(|&buffer| BoundBuffer { buffer, sampler, offset: 0, range: None, level })
-            .collect();
+        let mut bound: Vec<BoundBuffer> =
+            buffers.iter().map(|&buffer| BoundBuffer { buffer, sampler, offset: 0, range: None, level }).collect();
         if is_dynamic {
             self.tokens.expect("OFFSET")?;
             for element in &mut bound {

@@ -190,9 +190,7 @@ fn sections_of_the_older_dialect_are_read() {
     assert_eq!(pipeline.push_constants.map(|buffer| script.buffers[buffer].bytes.len()), Some(12));
     let lines: Vec<usize> = script.commands.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [19, 21, 22, 23, 24, 25]);
-    let (_, Command::Expect(Expectation::Colors { area, buffer, .. })) = &script.commands[4] else {
-        panic!("a probe")
-    };
+    let (_, Command::Expect(Expectation::Colors { area, buffer, .. })) = &script.commands[4] else { panic!("a probe") };
     assert_eq!(*area, Some(Area { corner: [2, 0], size: [2, 2] }));
     assert_eq!(script.buffers[*buffer].bytes.len(), 4 * 4 * 8);
     assert_eq!(parse("[test]\ndraw circle").expect_err("an error").to_string(), "line 2: command: draw");

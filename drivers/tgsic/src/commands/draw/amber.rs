@@ -13,12 +13,7 @@ use crate::plan::Plan;
 use crate::status::{Failure, Status};
 
 /// Plays the script, writes the picture that it draws last, and shows the expectations that are not met.
-pub(super) fn draw(
-    file: &Path,
-    arguments: &DrawArguments,
-    via: ExecutorKind,
-    plan: &Plan,
-) -> Result<Status, Failure> {
+pub(super) fn draw(file: &Path, arguments: &DrawArguments, via: ExecutorKind, plan: &Plan) -> Result<Status, Failure> {
     let bytes = std::fs::read(file).map_err(|error| Failure::Read { path: file.to_owned(), error })?;
     let front_end = tgsi_registry::find_front_end("spirv");
     let front_end = front_end.ok_or_else(|| Failure::Usage("this build does not read SPIR-V".to_owned()))?;

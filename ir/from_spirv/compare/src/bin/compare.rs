@@ -2,7 +2,7 @@
 //!
 //! Options: `--seed N` (contents), `--vulkan` (runs modules on Vulkan), `--translated` (and the driver's SPIR-V),
 //! `--mutants A..B` (changed modules), `--changes N` (of each), `--no-front-end` (changed modules on Vulkan), `--jobs N`,
-//! `--all` (also prints what agrees). A FILE may be a folder.
+//! `--as-is` (undefined behaviour gets no result first), `--all` (also prints what agrees). A FILE may be a folder.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,15 @@ const SECONDS: u64 = 60;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let mut checks = Checks { seed: 0, vulkan: false, translated: false, front_end: true, mutants: (0, 0), changes: 6 };
+    let mut checks = Checks {
+        seed: 0,
+        define: true,
+        vulkan: false,
+        translated: false,
+        front_end: true,
+        mutants: (0, 0),
+        changes: 6,
+    };
     let (mut files, mut passed, mut is_child, mut jobs, mut all) = (Vec::new(), Vec::new(), false, 1, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -39,6 +47,7 @@ fn main() -> ExitCode {
                 checks.mutants = (first.parse().unwrap_or(0), end.parse().unwrap_or(0));
                 passed.extend(["--mutants".to_owned(), text.to_owned()]);
             }
+            "--as-is" => checks.define = false,
             "--vulkan" => checks.vulkan = true,
             "--translated" => checks.translated = true,
             "--no-front-end" => checks.front_end = false,
@@ -46,7 +55,7 @@ fn main() -> ExitCode {
             "--child" => is_child = true,
             file => files.push(PathBuf::from(file)),
         }
-        let is_flag = matches!(argument.as_str(), "--vulkan" | "--translated" | "--no-front-end" | "--all");
+        let is_flag = matches!(argument.as_str(), "--as-is" | "--vulkan" | "--translated" | "--no-front-end" | "--all");
         if start == passed.len() && is_flag {
             passed.push(argument.clone());
         }

@@ -16,6 +16,8 @@ mod wrap_switch;
 
 use crate::editor::Editor;
 
+pub use permute::restore_order;
+
 /// A transformation.
 pub struct Transformation {
     /// Its name.
