@@ -102,6 +102,8 @@ pub(crate) struct ShaderDeclarations {
     pub(crate) counters: BTreeMap<i32, BTreeSet<(i32, i32)>>,
     /// Declared sizes of constant buffers.
     buffer_sizes: BTreeMap<u32, u32>,
+    /// Size of constant buffer 0, if it is declared otherwise; else 0.
+    default_size: u32,
     /// Declared ranges of counters by buffer: first and last.
     counter_ranges: BTreeMap<i32, Vec<(i32, i32)>>,
     /// Arrays that are addressed indirectly: array `n` has number `n + 1` in operands before finishing.
@@ -121,7 +123,8 @@ impl ShaderDeclarations {
         let first = shader.info.first_ubo_buffer();
         let buffer_sizes =
             block_sizes(shader).into_iter().map(|(block, size)| (block.saturating_add(first), size)).collect();
-        let mut declared = ShaderDeclarations { buffer_sizes, ..ShaderDeclarations::default() };
+        let default_size = shader.num_uniforms;
+        let mut declared = ShaderDeclarations { buffer_sizes, default_size, ..ShaderDeclarations::default() };
         for (_, data) in shader.globals_with(VariableModes::UNIFORM) {
             if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
                 let first = data.driver_location.min(0x7fff) as i32;
@@ -321,7 +324,8 @@ impl ShaderDeclarations {
     /// Declares the constants of a buffer that a run-time index may reach: all that are declared, or the maximum of a
     /// buffer.
     pub(crate) fn all_constants(&mut self, buffer: u32) {
-        let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(MAX_CONSTANTS);
+        let default = Some(self.default_size).filter(|&size| buffer == 0 && size > 0);
+        let size = self.buffer_sizes.get(&buffer).copied().or(default).unwrap_or(MAX_CONSTANTS);
         if size > 0 {
             self.indirect_constants(buffer, 0, size - 1);
         }
@@ -337,7 +341,7 @@ impl ShaderDeclarations {
         let buffers: BTreeSet<u32> =
             (0..end).chain(self.buffer_sizes.keys().copied()).take(MAX_BUFFERS as usize).collect();
         for buffer in buffers {
-            if buffer == 0 && (known || shader.num_uniforms > 0) {
+            if buffer == 0 && !self.buffer_sizes.contains_key(&0) && (known || shader.num_uniforms > 0) {
                 if shader.num_uniforms > 0 {
                     self.indirect_constants(0, 0, shader.num_uniforms - 1);
                 }

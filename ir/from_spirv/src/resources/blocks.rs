@@ -79,7 +79,7 @@ impl Context<'_> {
         let mut data = VariableData::new(name, ir_type, mode);
         data.access = self.access_of(global.id, None);
         data.descriptor_set = slot.set;
-        data.location = -1;
+        data.location = if is_flat { 0 } else { -1 };
         let variable = self.shader.add_variable(data);
         let block = Block { kind, slot, global: number, variable, length, size, is_flat, register: 0, offset: 0 };
         self.resources.blocks.push(block);
