@@ -103,6 +103,8 @@ tgsi_compiler::driver_options! {
         float64: bool = true,
             "no_float64" = false, "There are no 64-bit floats.", clears [software_doubles];
         int64: bool = true, "no_int64" = false, "There are no 64-bit integers.";
+        /// For arithmetic; shaders that access memory or the interface by such numbers never have them.
+        small_types: bool = true, "no_small_types" = false, "There are no numbers of 8 and 16 bits.";
         /// Otherwise killed invocations end.
         demote: bool = false,
             "demote" = true, "Killed invocations continue as helpers (DemoteToHelperInvocation).";
@@ -116,6 +118,11 @@ tgsi_compiler::driver_options! {
         /// For arrays, too.
         robust: bool = false,
             "robust" = true, "Accesses to buffers out of range are left to the device, which returns zero.";
+        /// Conversions of floats out of range, integer divisions by zero, powers and signs of special values, sizes of
+        /// missing levels, shared memory at the start. Positions are invariant only if the shader declares it.
+        unguarded: bool = false,
+            "unguarded" = true,
+            "No code guards against what SPIR-V leaves undefined: for readers that define it as this compiler does.";
         /// Each of them is `NoContraction`.
         no_contraction: bool = false,
             "no_contraction" = true, "Every sum and product is rounded on its own.", sets [keep_rounding];
@@ -237,6 +244,7 @@ impl SpirvOptions {
         self.draw_built_ins = false;
         self.float64 = false;
         self.int64 = false;
+        self.small_types = false;
     }
 
     /// Sets an option or a profile by its name. `stream_output=` precedes the entries for

@@ -1,16 +1,15 @@
 //! Shader inputs and outputs: initial values of variables, outputs at the end, and lowered loads and stores.
 
 use super::error::RunError;
-use super::layout::COMMON;
+use super::layout::{COMMON, read, read_component, written, written_component};
 use super::machine::{Machine, put};
 use super::ops::{Intrinsic, Value};
 use super::plans::Link;
 use super::program::Program;
-use crate::alu::{AluOp, AluType, BaseType, evaluate, half};
+use crate::alu::{AluOp, AluType, evaluate};
 use crate::intrinsics::indices::IoSemantics;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::ShaderStage;
-use crate::types::ScalarType;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{LaneRegisters, Outputs, Vec4};
 
@@ -19,49 +18,6 @@ use tgsi_environment::{LaneRegisters, Outputs, Vec4};
 const MAX_EMITTED_WORDS: u64 = 1 << 24;
 /// Number of words that a vertex or primitive takes besides its registers.
 const EMISSION_OVERHEAD: u64 = 8;
-
-/// Converts the word of a register to a value.
-fn read(word: u32, scalar: ScalarType) -> u32 {
-    match scalar {
-        ScalarType::Bool => u32::from(word != 0),
-        ScalarType::Float16 => half::from_f64(f32::from_bits(word).into(), false).into(),
-        ScalarType::Int8 | ScalarType::Uint8 => word & 0xff,
-        ScalarType::Int16 | ScalarType::Uint16 => word & 0xffff,
-        _ => word,
-    }
-}
-
-/// Converts a value to the word of a register.
-fn written(word: u32, scalar: ScalarType) -> u32 {
-    match scalar {
-        ScalarType::Bool if word != 0 => u32::MAX,
-        ScalarType::Float16 => half::to_f32(word as u16).to_bits(),
-        ScalarType::Int8 => word as i8 as u32,
-        ScalarType::Int16 => word as i16 as u32,
-        _ => word,
-    }
-}
-
-/// Returns the scalar type whose conversion a lowered access of a type needs.
-pub(super) fn converted_scalar(ty: AluType, bits: u8) -> ScalarType {
-    match (ty.base, bits) {
-        (_, 1) => ScalarType::Bool,
-        (BaseType::Float, 16) => ScalarType::Float16,
-        (BaseType::Int, 8) => ScalarType::Int8,
-        (BaseType::Int, 16) => ScalarType::Int16,
-        _ => ScalarType::Uint,
-    }
-}
-
-/// Converts the word of a register to a component of a lowered access.
-pub(super) fn read_component(word: u32, ty: AluType, bits: u8) -> u32 {
-    read(word, converted_scalar(ty, bits))
-}
-
-/// Converts a component of a lowered access to the word of a register.
-pub(super) fn written_component(word: u32, ty: AluType, bits: u8) -> u32 {
-    written(word, converted_scalar(ty, bits))
-}
 
 /// The register and first component of a lowered access of a lane.
 struct Slot {

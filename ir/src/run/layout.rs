@@ -8,6 +8,7 @@
 use cranelift_entity::EntityRef;
 
 use super::error::RunError;
+use crate::alu::{AluType, BaseType, half};
 use crate::entities::{Type, Variable};
 use crate::memory_layout::MemoryLayout;
 pub(super) use crate::memory_layout::component_bytes;
@@ -109,6 +110,49 @@ fn words(scalar: ScalarType) -> u32 {
     if scalar.bit_size() == 64 { 2 } else { 1 }
 }
 
+/// Converts the word of a register to a value.
+pub(super) fn read(word: u32, scalar: ScalarType) -> u32 {
+    match scalar {
+        ScalarType::Bool => u32::from(word != 0),
+        ScalarType::Float16 => half::from_f64(f32::from_bits(word).into(), false).into(),
+        ScalarType::Int8 | ScalarType::Uint8 => word & 0xff,
+        ScalarType::Int16 | ScalarType::Uint16 => word & 0xffff,
+        _ => word,
+    }
+}
+
+/// Converts a value to the word of a register.
+pub(super) fn written(word: u32, scalar: ScalarType) -> u32 {
+    match scalar {
+        ScalarType::Bool if word != 0 => u32::MAX,
+        ScalarType::Float16 => half::to_f32(word as u16).to_bits(),
+        ScalarType::Int8 => word as i8 as u32,
+        ScalarType::Int16 => word as i16 as u32,
+        _ => word,
+    }
+}
+
+/// Returns the scalar type whose conversion a lowered access of a type needs.
+fn converted_scalar(ty: AluType, bits: u8) -> ScalarType {
+    match (ty.base, bits) {
+        (_, 1) => ScalarType::Bool,
+        (BaseType::Float, 16) => ScalarType::Float16,
+        (BaseType::Int, 8) => ScalarType::Int8,
+        (BaseType::Int, 16) => ScalarType::Int16,
+        _ => ScalarType::Uint,
+    }
+}
+
+/// Converts the word of a register to a component of a lowered access.
+pub(super) fn read_component(word: u32, ty: AluType, bits: u8) -> u32 {
+    read(word, converted_scalar(ty, bits))
+}
+
+/// Converts a component of a lowered access to the word of a register.
+pub(super) fn written_component(word: u32, ty: AluType, bits: u8) -> u32 {
+    written(word, converted_scalar(ty, bits))
+}
+
 impl Layout {
     /// Computes the sizes of the types of a shader; no variable is allocated yet.
     pub fn new(shader: &Shader) -> Layout {
@@ -200,7 +244,8 @@ impl Layout {
             TypeData::Array { element, .. } if is_opaque(shader, element) => {
                 Some((u32::MAX, shader.types.array_elements(element)))
             }
-            TypeData::Array { element, length, .. } if bytes && is_block(shader, element) => {
+            // Blocks with a distance are in one buffer, others have one each.
+            TypeData::Array { element, length, stride: 0 } if bytes && is_block(shader, element) => {
                 Some((length, shader.types.array_elements(element) << BLOCK_SHIFT))
             }
             _ if bytes => {

@@ -1,7 +1,6 @@
 //! Buffers, shared memory, scratch, atomics, atomic counters, registers.
 
-use super::io::read_component;
-use super::layout::{COUNTER_SHIFT, NULL, component_bytes};
+use super::layout::{COUNTER_SHIFT, NULL, component_bytes, read_component};
 use super::machine::{Machine, put};
 use super::ops::{Intrinsic, Register, Value};
 use crate::alu::{AluOp, AluType, ExecutionMode, evaluate};

@@ -2,8 +2,7 @@
 //! lane at a time.
 
 use super::error::RunError;
-use super::io::{read_component, written_component};
-use super::layout::NULL;
+use super::layout::{NULL, read_component, written_component};
 use super::machine::Machine;
 use super::memory::{atomic_op, atomic_result};
 use super::ops::{Intrinsic, Value};

@@ -5,7 +5,7 @@ use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reading};
 use tgsi_compiler::{Compiler, Source, Stage};
 use tgsi_from_spirv::SPIRV;
 use tgsi_ir::shader::ShaderStage;
-use tgsi_spirv_mutate::{define, mutate_by};
+use tgsi_spirv_mutate::{capture, define, mutate_by};
 use tgsi_spirv_vulkan::native::{NativeInterface, NativeOutputs, NativeRun, NativeStage};
 
 use crate::difference::{Difference, differences};
@@ -13,6 +13,8 @@ use crate::interpret::interpret;
 use crate::seed::Setup;
 use crate::translated::{options, run_translated};
 
+/// The set of the buffer for outputs of vertex shaders.
+const CAPTURE_SET: u32 = 7;
 /// Changes that Mesa 22.3 refuses.
 const REFUSED_BY_MESA: [&str; 1] = ["premerge"];
 
@@ -66,6 +68,8 @@ pub fn check(words: &[u32], checks: &Checks) -> Vec<Report> {
         Some(Err(error)) => return vec![Report::Skipped(error.to_string())],
         None => words,
     };
+    let captured = capture(words, CAPTURE_SET, 0);
+    let words = captured.as_ref().map_or(words, |captured| captured);
     let native = match NativeInterface::new(words, None) {
         Ok(native) => native,
         Err(reason) => return vec![Report::Skipped(reason)],
@@ -137,6 +141,7 @@ impl Module<'_> {
     fn read(&self) -> Result<(Source<'static>, Reading), String> {
         let stage = match self.native.stage {
             NativeStage::Compute(_) => ShaderStage::Compute,
+            NativeStage::Vertex => ShaderStage::Vertex,
             _ => ShaderStage::Fragment,
         };
         let entry = format!("entry={}", self.native.entry);

@@ -9,7 +9,7 @@ use tgsi_ir::run::Program;
 use tgsi_ir::slots::{FragResult, VaryingSlot};
 use tgsi_ir::variable::VariableModes;
 use tgsi_spirv_vulkan::native::{
-    Content, DEPTH, NativeInterface, NativeOutputs, NativeStage, TargetPixels, VaryingValue, Work,
+    Attribute, Content, DEPTH, NativeInterface, NativeOutputs, NativeStage, TargetPixels, VaryingValue, Work,
 };
 
 use crate::registers::Registers;
@@ -83,6 +83,10 @@ pub fn interpret(
             run.groups(*groups, size, shader, &mut resources)?;
             Vec::new()
         }
+        (Work::Vertices { count, attributes }, _) => {
+            run.vertices(*count, attributes, &mut resources)?;
+            Vec::new()
+        }
         (Work::Pixels { size, varyings }, _) => run.pixels(*size, varyings, shader, native, &mut resources)?,
         _ => return Err("work of another stage".to_owned()),
     };
@@ -146,6 +150,30 @@ impl Run<'_> {
             let outputs = self.program.run(&inputs, resources, self.limits()).map_err(|error| error.to_string())?;
             self.buffers = outputs.buffers;
         }
+        Ok(())
+    }
+
+    fn vertices(&mut self, count: u32, attributes: &[Attribute], resources: &mut RunResources) -> Result<(), String> {
+        let lanes = count as usize;
+        let mut inputs = self.inputs(lanes);
+        let numbers = vec![(0..count).collect()];
+        let zero = || vec![vec![0; lanes]];
+        inputs.system_values = BTreeMap::from([
+            (SystemValue::VertexId, numbers.clone()),
+            (SystemValue::VertexIdZeroBase, numbers),
+            (SystemValue::BaseVertex, zero()),
+            (SystemValue::FirstVertex, zero()),
+            (SystemValue::InstanceId, zero()),
+            (SystemValue::BaseInstance, zero()),
+            (SystemValue::DrawId, zero()),
+        ]);
+        // The registers of attributes are their locations.
+        inputs.inputs = LaneRegisters::new(lanes, 0);
+        for attribute in attributes {
+            inputs.inputs.set_lanes(attribute.location as usize, &attribute.words, |row| *row);
+        }
+        let outputs = self.program.run(&inputs, resources, self.limits()).map_err(|error| error.to_string())?;
+        self.buffers = outputs.buffers;
         Ok(())
     }
 

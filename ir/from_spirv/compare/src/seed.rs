@@ -2,10 +2,12 @@
 
 use tgsi_environment::Random;
 use tgsi_spirv_vulkan::native::{
-    Block, BoundContents, Content, ImageType, Kind, LeafClass, NativeInterface, NativeStage, Picture, PictureShape,
-    SamplerState, TexelFormat, TexelKind, VaryingValue, Work,
+    Attribute, Block, BoundContents, Content, ImageType, Kind, LeafClass, NativeInterface, NativeStage, Picture,
+    PictureShape, SamplerState, TexelFormat, TexelKind, VaryingValue, Work,
 };
 
+/// Vertices of a vertex shader.
+pub const VERTICES: u32 = 16;
 /// Width and height of drawings.
 pub const SIZE: (u32, u32) = (16, 16);
 /// Levels of textures.
@@ -41,7 +43,7 @@ const UNSUPPORTED: [(u32, &str); 20] = [
     (5265, "stencil export"),
 ];
 
-/// What a run is given.
+/// The inputs of a run.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Push constants.
@@ -56,7 +58,7 @@ impl Setup {
     /// Chooses all contents.
     ///
     /// # Errors
-    /// What runs do not support.
+    /// Features that runs do not support.
     pub fn new(interface: &NativeInterface, seed: u64) -> Result<Setup, String> {
         let unsupported = UNSUPPORTED.iter().find(|(capability, _)| interface.capabilities.contains(capability));
         if let Some((_, name)) = unsupported {
@@ -72,6 +74,7 @@ impl Setup {
                 let groups = if invocations * 2 <= MAX_INVOCATIONS { [2, 1, 1] } else { [1, 1, 1] };
                 Work::Groups(groups)
             }
+            NativeStage::Vertex => Work::Vertices { count: VERTICES, attributes: choices.attributes(interface)? },
             NativeStage::Fragment => Work::Pixels { size: SIZE, varyings: choices.varyings(interface)? },
             NativeStage::Other(model) => return Err(format!("execution model {model}")),
         };
@@ -188,7 +191,7 @@ impl Choices {
         if format.bits == 16 {
             return Err("images of halves".to_owned());
         }
-        // Images have room for most coordinates that shaders use.
+        // Images contain most coordinates that shaders use.
         let side = if is_storage { 16 } else { 8 };
         let (shape, size) = match image.dim {
             0 => (PictureShape::D1, [side, 1, 1]),
@@ -223,6 +226,24 @@ impl Choices {
             }
         }
         Ok(picture)
+    }
+
+    fn attributes(&mut self, interface: &NativeInterface) -> Result<Vec<Attribute>, String> {
+        let mut attributes: Vec<Attribute> = Vec::new();
+        for input in &interface.inputs {
+            if input.bits != 32 || input.location >= 32 {
+                return Err("inputs of another width".to_owned());
+            }
+            if let Some(same) = attributes.iter().find(|attribute| attribute.location == input.location) {
+                if same.class != input.class {
+                    return Err("inputs of several types at a location".to_owned());
+                }
+                continue;
+            }
+            let words = (0..VERTICES).map(|_| [(); 4].map(|()| self.number(input.class, 32) as u32)).collect();
+            attributes.push(Attribute { location: input.location, class: input.class, words });
+        }
+        Ok(attributes)
     }
 
     fn varyings(&mut self, interface: &NativeInterface) -> Result<Vec<VaryingValue>, String> {

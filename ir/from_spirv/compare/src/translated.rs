@@ -1,11 +1,13 @@
-//! Runs the SPIR-V that the driver makes of a shader of the front end.
+//! Runs the driver's SPIR-V of a shader of the front end.
+
+use std::collections::BTreeMap;
 
 use tgsi_compiler::front_end::Interface;
 use tgsi_compiler::reflection::ResourceKind;
 use tgsi_compiler::{Compiler, Source, Stage};
 use tgsi_driver_spirv::{Numbers, SpirvOptions};
 use tgsi_spirv_vulkan::native::{
-    BoundContents, Content, NativeInterface, NativeOutputs, NativeRun, TargetPixels, VaryingValue, Work,
+    Attribute, BoundContents, Content, NativeInterface, NativeOutputs, NativeRun, TargetPixels, VaryingValue, Work,
 };
 
 use crate::interpret::{input_locations, output_locations};
@@ -103,6 +105,14 @@ pub fn run_translated(
     }
     let work = match &setup.work {
         Work::Groups(groups) => Work::Groups(*groups),
+        Work::Vertices { count, attributes } => {
+            let classes = ours.inputs.iter().map(|input| (input.location, input.class));
+            let classes: BTreeMap<u32, _> = classes.collect();
+            let used = attributes.iter().filter_map(|attribute| {
+                Some(Attribute { class: *classes.get(&attribute.location)?, ..attribute.clone() })
+            });
+            Work::Vertices { count: *count, attributes: used.collect() }
+        }
         Work::Pixels { size, varyings } => {
             let mut moved: Vec<VaryingValue> = Vec::new();
             for input in &reflection.inputs {

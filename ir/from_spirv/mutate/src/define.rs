@@ -19,7 +19,7 @@ const DIVISOR_BITS: [u32; 2] = [0xff, 1];
 /// - floats beyond a million are zero before they are converted to integers.
 ///
 /// # Errors
-/// The module has unknown opcodes, or is no module.
+/// The module has unknown opcodes, or is not a module.
 pub fn define(words: &[u32]) -> Result<Vec<u32>, MutateError> {
     let mut editor = Editor { module: Module::read(words)?, random: Random::new(0) };
     editor.define_globals();
@@ -54,10 +54,12 @@ impl Editor {
         let mut moved = Vec::new();
         for place in 0..self.module.globals.len() {
             let inst = self.module.globals[place].clone();
-            if !self.is_unset(&inst) || self.is_built_in(inst.words[1]) {
+            if !self.is_unset(&inst) {
                 continue;
             }
-            let ty = self.pointee(inst.words[0]).filter(|&ty| self.class(ty) != TypeClass::LaidOut);
+            // Blocks of built-ins have decorations, too.
+            let is_output = inst.words[2] == StorageClass::Output as u32;
+            let ty = self.pointee(inst.words[0]).filter(|&ty| is_output || self.class(ty) != TypeClass::LaidOut);
             if let Some(null) = ty.and_then(|ty| self.null(ty)) {
                 let words: Vec<u32> = inst.words.iter().copied().chain([null]).collect();
                 moved.push((place, Inst::new(Op::Variable, words)));

@@ -72,12 +72,6 @@ impl Editor {
         })
     }
 
-    /// Whether a variable is a built-in.
-    pub fn is_built_in(&self, id: u32) -> bool {
-        let decoration = [id, Decoration::BuiltIn as u32];
-        self.module.preamble.iter().any(|inst| inst.op == Op::Decorate && inst.words.get(..2) == Some(&decoration))
-    }
-
     /// Returns the type of booleans.
     pub fn bool_type(&mut self) -> u32 {
         self.find_or_add(Op::TypeBool, None, &[])

@@ -16,9 +16,11 @@
 //! | `transform` | one file for each transformation, and their table |
 //! | `damage` | damage |
 //! | `define` | results for undefined behaviour |
+//! | `capture` | outputs of vertex shaders in a buffer |
 //!
 //! The crate depends on no compiler, so it shares no mistakes with one.
 
+mod capture;
 mod conditions;
 mod damage;
 mod define;
@@ -30,6 +32,7 @@ mod random;
 mod regions;
 mod transform;
 
+pub use capture::capture;
 pub use damage::damage;
 pub use define::define;
 pub use module::MutateError;
@@ -61,7 +64,7 @@ pub fn transformations() -> impl Iterator<Item = &'static str> {
 /// Applies up to `count` random transformations; fewer if they do not apply.
 ///
 /// # Errors
-/// The module has unknown opcodes, or is no module.
+/// The module has unknown opcodes, or is not a module.
 pub fn mutate(words: &[u32], seed: u64, count: usize) -> Result<Mutation, MutateError> {
     mutate_by(words, seed, count, |_| true)
 }
@@ -69,7 +72,7 @@ pub fn mutate(words: &[u32], seed: u64, count: usize) -> Result<Mutation, Mutate
 /// Applies transformations with suitable names, as [`mutate`].
 ///
 /// # Errors
-/// The module has unknown opcodes, or is no module.
+/// The module has unknown opcodes, or is not a module.
 pub fn mutate_by(
     words: &[u32],
     seed: u64,

@@ -1,7 +1,7 @@
 //! Runs a module as it is: with its own bindings, inputs and outputs, which are found in its words.
 //!
-//! The harness needs code of the driver; this runner needs none, so that modules of others can be compared with what
-//! the compiler makes of them.
+//! The harness needs code of the driver; this runner needs none, so that modules of others can be compared with the
+//! results of the compiler.
 //!
 //! | file | holds |
 //! |---|---|
@@ -68,11 +68,29 @@ impl VaryingValue {
     }
 }
 
+/// The values of an attribute: four words for each vertex.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Attribute {
+    /// Location.
+    pub location: u32,
+    /// Class of all components.
+    pub class: LeafClass,
+    /// Words by vertex.
+    pub words: Vec<[u32; 4]>,
+}
+
 /// The work of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Work {
     /// Workgroups of a compute shader.
     Groups([u32; 3]),
+    /// Points of a vertex shader, which are not drawn.
+    Vertices {
+        /// The number of vertices.
+        count: u32,
+        /// A value for each location that the shader reads.
+        attributes: Vec<Attribute>,
+    },
     /// Pixels of a fragment shader.
     Pixels {
         /// Width and height.
@@ -177,6 +195,9 @@ impl NativeRun<'_> {
                 // SAFETY: as above.
                 unsafe { handle.cmd_dispatch(commands, groups[0], groups[1], groups[2]) };
             }
+            Work::Vertices { count, attributes } => {
+                self.vertices(&mut objects, commands, &entry, (*count, attributes), layout, &bind)?;
+            }
             Work::Pixels { size, varyings } => {
                 drawn = self.draw(&mut objects, commands, &entry, (*size, varyings), layout, &bind)?;
             }
@@ -241,10 +262,10 @@ impl NativeRun<'_> {
         }
         let passed: Vec<(u32, LeafClass)> = varyings.iter().map(|value| (value.location, value.class)).collect();
         let vertex = vertex::pass_through(&passed);
-        let formats: Vec<vk::Format> = attributes.iter().map(|&(format, _)| format).collect();
+        let locations: Vec<(u32, vk::Format)> = (0..).zip(attributes.iter().map(|&(format, _)| format)).collect();
         let colors = plain.iter().map(|target| target.location as usize + 1).max().unwrap_or(0);
-        let code = (&vertex[..], self.words, entry.as_c_str());
-        let pipeline = objects.graphics_pipeline(code, &formats, colors, size, (layout, pass))?;
+        let code = ((&vertex[..], c"main"), Some((self.words, entry.as_c_str())));
+        let pipeline = objects.graphics_pipeline(code, &locations, colors, size, (layout, pass))?;
         let mut drawn = Vec::new();
         for (target, class) in targets {
             let bytes = u64::from(size.0) * u64::from(size.1) * 16;
@@ -274,6 +295,45 @@ impl NativeRun<'_> {
             }
         }
         Ok(drawn)
+    }
+
+    /// Records the vertices.
+    fn vertices(
+        &self,
+        objects: &mut Objects,
+        commands: vk::CommandBuffer,
+        entry: &CString,
+        (count, attributes): (u32, &[Attribute]),
+        layout: vk::PipelineLayout,
+        bind: &dyn Fn(vk::PipelineBindPoint, vk::Pipeline),
+    ) -> Result<(), String> {
+        let pass = objects.pass_of(&[])?;
+        let framebuffer = objects.framebuffer_of(pass, &[], (1, 1))?;
+        let (mut buffers, mut locations) = (Vec::new(), Vec::new());
+        for attribute in attributes {
+            let bytes: Vec<u8> = attribute.words.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+            buffers.push(objects.buffer(bytes.len() as u64, vk::BufferUsageFlags::VERTEX_BUFFER, &bytes)?.handle);
+            locations.push((attribute.location, TexelFormat::of_class(attribute.class).in_vulkan()?));
+        }
+        let code = ((self.words, entry.as_c_str()), None);
+        let pipeline = objects.graphics_pipeline(code, &locations, 0, (1, 1), (layout, pass))?;
+        let extent = vk::Extent2D { width: 1, height: 1 };
+        let begin = vk::RenderPassBeginInfo::default()
+            .render_pass(pass)
+            .framebuffer(framebuffer)
+            .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent });
+        let handle = &objects.device.handle;
+        // SAFETY: as in `run`; buffers have values for all vertices.
+        unsafe {
+            handle.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            bind(vk::PipelineBindPoint::GRAPHICS, pipeline);
+            if !buffers.is_empty() {
+                handle.cmd_bind_vertex_buffers(commands, 0, &buffers, &vec![0; buffers.len()]);
+            }
+            handle.cmd_draw(commands, count, 1, 0, 0);
+            handle.cmd_end_render_pass(commands);
+        }
+        Ok(())
     }
 
     fn results(

@@ -7,6 +7,9 @@ use ash::vk;
 use super::contents::TexelFormat;
 use crate::draw::objects::{Objects, failed};
 
+/// The words of a module, and the name of its entry point.
+type ShaderCode<'w> = (&'w [u32], &'w CStr);
+
 /// A colour attachment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
@@ -101,43 +104,50 @@ impl Objects {
         Ok(made)
     }
 
-    /// Creates a pipeline of a vertex and a fragment shader. The attributes have four components of these formats.
+    /// Creates a pipeline of a vertex shader, for points that are not drawn, or with a fragment shader, for triangles. The
+    /// attributes have four components of these formats.
     pub(super) fn graphics_pipeline(
         &mut self,
-        (vertex, fragment, entry): (&[u32], &[u32], &CStr),
-        formats: &[vk::Format],
+        (vertex, fragment): (ShaderCode<'_>, Option<ShaderCode<'_>>),
+        attributes: &[(u32, vk::Format)],
         colors: usize,
         (width, height): (u32, u32),
         (layout, pass): (vk::PipelineLayout, vk::RenderPass),
     ) -> Result<vk::Pipeline, String> {
-        let stages = [
-            (vk::ShaderStageFlags::VERTEX, self.module(vertex)?, c"main"),
-            (vk::ShaderStageFlags::FRAGMENT, self.module(fragment)?, entry),
-        ]
-        .map(|(stage, module, name)| {
-            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(name)
-        });
-        let bindings: Vec<_> = (0..formats.len() as u32)
+        let mut stages = Vec::new();
+        let shaders = [(vk::ShaderStageFlags::VERTEX, Some(vertex)), (vk::ShaderStageFlags::FRAGMENT, fragment)];
+        for (stage, shader) in shaders {
+            if let Some((words, name)) = shader {
+                let module = self.module(words)?;
+                stages.push(vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(name));
+            }
+        }
+        let bindings: Vec<_> = (0..attributes.len() as u32)
             .map(|number| vk::VertexInputBindingDescription::default().binding(number).stride(16))
             .collect();
         let attributes: Vec<_> = (0..)
-            .zip(formats)
-            .map(|(number, &format)| {
-                vk::VertexInputAttributeDescription::default().location(number).binding(number).format(format)
+            .zip(attributes)
+            .map(|(number, &(location, format))| {
+                vk::VertexInputAttributeDescription::default().location(location).binding(number).format(format)
             })
             .collect();
         let inputs = vk::PipelineVertexInputStateCreateInfo::default()
             .vertex_binding_descriptions(&bindings)
             .vertex_attribute_descriptions(&attributes);
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let topology = match fragment {
+            Some(_) => vk::PrimitiveTopology::TRIANGLE_LIST,
+            None => vk::PrimitiveTopology::POINT_LIST,
+        };
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
         let viewports =
             [vk::Viewport { width: width as f32, height: height as f32, max_depth: 1.0, ..vk::Viewport::default() }];
         let scissors = [vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } }];
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
         // The triangle of a run is in this order.
-        let raster =
-            vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0).front_face(vk::FrontFace::CLOCKWISE);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default()
+            .line_width(1.0)
+            .front_face(vk::FrontFace::CLOCKWISE)
+            .rasterizer_discard_enable(fragment.is_none());
         let samples =
             vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let all = vk::ColorComponentFlags::RGBA;

@@ -3,6 +3,7 @@
 use super::blocks::{Block, Leaf, LeafClass};
 use super::words::{Declaration, Declarations, EntryPoint};
 
+const MODEL_VERTEX: u32 = 0;
 const MODEL_FRAGMENT: u32 = 4;
 const MODEL_COMPUTE: u32 = 5;
 const MODE_LOCAL_SIZE: u32 = 17;
@@ -45,6 +46,8 @@ const MAX_DESCRIPTORS: u32 = 64;
 pub enum NativeStage {
     /// Compute, with the size of workgroups.
     Compute([u32; 3]),
+    /// Vertex.
+    Vertex,
     /// Fragment.
     Fragment,
     /// Another stage: its execution model.
@@ -68,7 +71,7 @@ pub struct ImageType {
     pub format: u32,
 }
 
-/// What a binding holds.
+/// The contents of a binding.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// A uniform block.
@@ -294,6 +297,7 @@ impl NativeResource {
 
 fn stage(all: &Declarations, entry: &EntryPoint) -> NativeStage {
     match entry.model {
+        MODEL_VERTEX => NativeStage::Vertex,
         MODEL_FRAGMENT => NativeStage::Fragment,
         MODEL_COMPUTE => {
             let mut size = [1; 3];

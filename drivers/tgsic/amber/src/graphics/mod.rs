@@ -58,8 +58,7 @@ impl Draw<'_> {
         let evaluation = self.stage(ShaderStage::TessEval, buffers);
         let geometry = self.stage(ShaderStage::Geometry, buffers);
         let fragment = self.stage(ShaderStage::Fragment, buffers);
-        let tessellation =
-            control.as_ref().zip(evaluation.as_ref()).map(|(c, e)| Tessellation::new(&vertex, c, e));
+        let tessellation = control.as_ref().zip(evaluation.as_ref()).map(|(c, e)| Tessellation::new(&vertex, c, e));
 
         let before_geometry = if tessellation.is_some() { evaluation.as_ref() } else { None }.unwrap_or(&vertex);
         let last = geometry.as_ref().unwrap_or(before_geometry);
@@ -81,9 +80,8 @@ impl Draw<'_> {
             let shaded = vertices.run(instance, &vertex, buffers)?;
             let patch = self.pipeline.patch_vertices as usize;
             let assembled = primitives::assemble(vertices.topology, shaded.len(), patch);
-            let assembled = assembled.ok_or_else(|| {
-                Refusal::command(line, format!("RUN DRAW_ARRAY AS {:?}", vertices.topology))
-            })?;
+            let assembled = assembled
+                .ok_or_else(|| Refusal::command(line, format!("RUN DRAW_ARRAY AS {:?}", vertices.topology)))?;
             // With several stages between vertices and rasteriser, all primitives of a stage precede those of the next.
             let mut done: (Vec<Registers>, Vec<Vec<usize>>) = (shaded, assembled);
             let mut topology = vertices.topology;
