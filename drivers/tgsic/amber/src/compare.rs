@@ -87,13 +87,13 @@ pub fn numbers(
         let Some(found) = found else {
             return Err(format!("value {number} at byte {element} is beyond the {} bytes", buffer.bytes.len()));
         };
-        let expected = match (expected, layout.segments.get(number % count)) {
+        let rounded = match (expected, layout.segments.get(number % count)) {
             // A float is compared in its precision, a half in that of floats.
             (Value::Float(value), Some(segment)) if segment.bits <= 32 => Value::Float(f64::from(value as f32)),
             (expected, _) => expected,
         };
         let tolerance = tolerances.first().copied().unwrap_or(NUMBERS);
-        if !holds(relation, tolerance, found, expected) {
+        if !holds(relation, tolerance, found, rounded) {
             let expected = match (expected, found) {
                 (Value::Float(value), _) => value.to_string(),
                 (Value::Integer(value), Number::Unsigned(_)) => value.to_string(),
