@@ -118,6 +118,11 @@ tgsi_compiler::driver_options! {
         /// For arrays, too.
         robust: bool = false,
             "robust" = true, "Accesses to buffers out of range are left to the device, which returns zero.";
+        /// Conversions of floats out of range, integer divisions by zero, powers and signs of special values, sizes of
+        /// missing levels, shared memory at the start. Positions are invariant only if the shader declares it.
+        unguarded: bool = false,
+            "unguarded" = true,
+            "No code guards against what SPIR-V leaves undefined: for readers that define it as this compiler does.";
         /// Each of them is `NoContraction`.
         no_contraction: bool = false,
             "no_contraction" = true, "Every sum and product is rounded on its own.", sets [keep_rounding];

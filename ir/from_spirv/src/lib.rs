@@ -30,8 +30,6 @@ mod resources;
 mod scopes;
 mod specialize;
 #[cfg(test)]
-mod test_modules;
-#[cfg(test)]
 mod tests;
 mod types;
 mod words;

@@ -46,8 +46,13 @@ pub fn read(file: &Path) -> Result<Script, Refusal> {
     Script::parse(&String::from_utf8_lossy(&text), &|name| std::fs::read(folder.join(name)).ok())
 }
 
+/// Scripts that need features that the front end lacks, with the reason.
+const OPEN: &[(&str, &str)] =
+    &[("workgroup_memory_explicit_layout", "blocks of workgroup memory with a layout do not share their memory")];
+
 /// Scripts that expect what Vulkan does not say, with the reason. With Amber, their tolerances accept any colour.
 const WRONG: &[(&str, &str)] = &[
+    ("signed_op/uint_umulextended", "components beyond the end of a vector are expected to be those behind it"),
     ("texel_buffer/uniform/snorm/b8g8r8-snorm", "red is expected in the first byte of texels whose first byte is blue"),
     (
         "texel_buffer/uniform/snorm/b8g8r8a8-snorm",
@@ -76,8 +81,11 @@ pub fn play(source: Option<&Path>) -> Result<(), Failed> {
         "" => Executors::NAMES.to_vec(),
         chosen => chosen.split(',').collect(),
     };
-    let files: Vec<PathBuf> =
-        scripts_below(folder).into_iter().filter(|file| file.to_string_lossy().contains(&filter)).collect();
+    // Without the variables, a sample: all scripts take minutes for each executor.
+    let is_sample =
+        ["TGSIC_AMBER", "TGSIC_AMBER_FILTER", "TGSIC_LONG"].iter().all(|name| std::env::var_os(name).is_none());
+    let files = scripts_below(folder).into_iter().filter(|file| file.to_string_lossy().contains(&filter));
+    let files: Vec<PathBuf> = files.step_by(if is_sample { 24 } else { 1 }).collect();
     let executors = Executors::new(&names);
     let results: Vec<Mutex<Counts>> = names.iter().map(|_| Mutex::default()).collect();
     let at = |number: usize| results[number].lock().expect("no panic");
@@ -88,7 +96,7 @@ pub fn play(source: Option<&Path>) -> Result<(), Failed> {
             let entry = format!("{name}:{}: {}", refusal.line, refusal.detail);
             at(number).refused.entry(reason).or_default().push(entry);
         };
-        if let Some((_, reason)) = WRONG.iter().find(|(part, _)| name.contains(part)) {
+        if let Some((_, reason)) = WRONG.iter().chain(OPEN).find(|(part, _)| name.contains(part)) {
             let refusal = Refusal::new(1, RefusalKind::Syntax, *reason, "");
             return (0..names.len()).for_each(|number| refuse(number, &refusal));
         }

@@ -12,7 +12,7 @@ use crate::emit::Context;
 use crate::emit::storage::{Packed, Storage, System};
 use crate::error::SpirvError;
 use crate::interface::locations::Layout;
-use crate::interface::{Port, is_mask};
+use crate::interface::{Port, PortVariable, is_mask};
 use crate::options::Environment;
 use crate::types::{TypeData, TypeId};
 
@@ -260,7 +260,7 @@ impl Context<'_> {
         data.location = slot.into();
         data.patch = true;
         let variable = self.shader.add_variable(data);
-        port.variables.push((port.ty, variable));
+        port.variables.push(PortVariable { ty: port.ty, variable, element: 0 });
         port.storage = Storage::Packed(Packed {
             vectors: [Some(variable), None],
             mode: VariableModes::SHADER_OUT,

@@ -13,7 +13,7 @@ use tgsi_ir::{Body, InstData};
 use crate::emit::Context;
 use crate::options::Environment;
 
-/// Slots between stages with bits of their own.
+/// Slots between stages with separate bits.
 const SLOTS: i32 = 64;
 /// The end of the slots of patches.
 const PATCH_SLOTS: i32 = 96;
@@ -46,6 +46,7 @@ impl Context<'_> {
         }
         self.shader.num_outputs = self.number(VariableModes::SHADER_OUT);
         self.note_slots();
+        self.note_captures();
         let distances = &self.interface.distances;
         let known = distances[1].as_ref().filter(|known| known.is_written).or(distances[0].as_ref());
         if let Some(distances) = known {

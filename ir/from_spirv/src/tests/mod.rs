@@ -2,6 +2,7 @@
 
 mod assemble;
 mod damaged;
+pub(crate) mod entries;
 mod values;
 
 use tgsi_diagnostics::Diagnostic;
