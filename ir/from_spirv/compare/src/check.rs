@@ -13,6 +13,9 @@ use crate::interpret::interpret;
 use crate::seed::Setup;
 use crate::translated::{options, run_translated};
 
+/// Most steps of a module; those of changed modules may be more.
+const STEPS: u64 = 1_000_000;
+const CHANGED_STEPS: u64 = 16 * STEPS;
 /// The set of the buffer for outputs of vertex shaders.
 const CAPTURE_SET: u32 = 7;
 /// Changes that Mesa 22.3 refuses.
@@ -57,6 +60,7 @@ struct Module<'a> {
     words: &'a [u32],
     native: &'a NativeInterface,
     setup: &'a Setup,
+    steps: u64,
 }
 
 /// Compares the results of a module.
@@ -78,12 +82,15 @@ pub fn check(words: &[u32], checks: &Checks) -> Vec<Report> {
         Ok(setup) => setup,
         Err(reason) => return vec![Report::Skipped(reason)],
     };
-    let module = Module { words, native: &native, setup: &setup };
+    let module = Module { words, native: &native, setup: &setup, steps: STEPS };
     let reference = if checks.front_end { module.front_end(checks, &mut reports) } else { None };
     if checks.front_end && reference.is_none() && !checks.vulkan {
         return reports;
     }
-    let on_vulkan = checks.vulkan.then(|| module.on_vulkan());
+    if checks.vulkan && native.is_lower_left {
+        reports.push(Report::Skipped("vulkan: positions from the lower left".to_owned()));
+    }
+    let on_vulkan = (checks.vulkan && !native.is_lower_left).then(|| module.on_vulkan());
     let on_vulkan = match on_vulkan {
         Some(Err(error)) => {
             reports.push(Report::Failed(format!("vulkan: {error}")));
@@ -111,7 +118,7 @@ pub fn check(words: &[u32], checks: &Checks) -> Vec<Report> {
             }
         };
         let name = format!("mutant {seed} [{}]", mutation.applied.join(" "));
-        let changed = Module { words: &mutation.words, ..module };
+        let changed = Module { words: &mutation.words, steps: CHANGED_STEPS, ..module };
         match (&reference, &on_vulkan) {
             (Some((expected, ..)), _) => changed.mutant(&name, expected, checks, &mut reports),
             (None, Some(expected)) if !checks.front_end => match changed.on_vulkan() {
@@ -183,7 +190,7 @@ impl Module<'_> {
                     break;
                 }
             };
-            match interpret(&shader, &reading.interface, self.native, self.setup) {
+            match interpret(&shader, &reading.interface, self.native, self.setup, self.steps) {
                 Err(error) => reports.push(Report::Failed(format!("{}: {error}", stage.name()))),
                 Ok(outputs) => match &parsed {
                     None => parsed = Some(outputs),

@@ -16,8 +16,6 @@ use crate::registers::Registers;
 use crate::resources::RunResources;
 use crate::seed::Setup;
 
-/// Most steps of a run.
-const STEPS: u64 = 1_000_000;
 /// Locations of varyings.
 const LOCATIONS: i32 = 32;
 
@@ -67,11 +65,12 @@ pub fn interpret(
     names: &Interface,
     native: &NativeInterface,
     setup: &Setup,
+    steps: u64,
 ) -> Result<NativeOutputs, String> {
     let registers = Registers::new(names, setup)?;
     let mut resources = RunResources::new(&registers, setup)?;
     let program = Program::new(shader).map_err(|error| error.to_string())?;
-    let mut run = Run { registers: &registers, program, buffers: Vec::new() };
+    let mut run = Run { registers: &registers, program, steps, buffers: Vec::new() };
     run.buffers = vec![Vec::new(); registers.buffers.keys().next_back().map_or(0, |&last| last as usize + 1)];
     for (&register, &(binding, element)) in &registers.buffers {
         if let Content::Storage(bytes) = &setup.bindings[binding].contents[element] {
@@ -105,6 +104,8 @@ pub fn interpret(
 struct Run<'a> {
     registers: &'a Registers,
     program: Program,
+    /// Most steps of the program.
+    steps: u64,
     buffers: Vec<Vec<u8>>,
 }
 
@@ -120,7 +121,7 @@ impl Run<'_> {
     }
 
     fn limits(&self) -> RunLimits {
-        RunLimits::of_steps(STEPS)
+        RunLimits::of_steps(self.steps)
     }
 
     fn groups(

@@ -17,9 +17,8 @@ struct Part {
     ty: u32,
 }
 
-/// Returns a module whose first vertex shader stores its outputs in a storage buffer: vectors of four words, those of
-/// vertex i from i times their number on. Outputs that do not have 32 bits are not stored. Other modules are returned
-/// unchanged.
+/// Returns a module whose first vertex shader stores its outputs in a storage buffer: a struct of vectors of four
+/// components for each vertex. Outputs that do not have 32 bits are not stored. Other modules are returned unchanged.
 ///
 /// # Errors
 /// The module has unknown opcodes, or is not a module.
@@ -108,20 +107,31 @@ impl Editor {
 
     fn store_parts(&mut self, entry: usize, function: usize, parts: &[Part], set: u32, binding: u32) {
         let (uint, int) = (self.int_type(false), self.int_type(true));
-        let vector = self.vector_type(uint, 4);
+        let vectors: Vec<(u32, u32)> = parts
+            .iter()
+            .map(|part| {
+                let component = self.vector(part.ty).map_or(uint, |(component, _)| component);
+                (component, self.vector_type(component, 4))
+            })
+            .collect();
+        // A struct for each vertex.
+        let members: Vec<u32> = vectors.iter().map(|&(_, vector)| vector).collect();
+        let element = self.struct_type(&members);
         let array = self.fresh();
-        self.module.add_global(Inst::new(Op::TypeRuntimeArray, [array, vector]));
-        self.decorate(array, Decoration::ArrayStride, Some(16));
+        self.module.add_global(Inst::new(Op::TypeRuntimeArray, [array, element]));
         let block = self.struct_type(&[array]);
-        let offset = [block, 0, Decoration::Offset as u32, 0];
-        self.module.preamble.push(Inst::new(Op::MemberDecorate, offset));
+        for (of, count) in [(element, parts.len() as u32), (block, 1)] {
+            let offsets =
+                (0..count).map(|at| Inst::new(Op::MemberDecorate, [of, at, Decoration::Offset as u32, 16 * at]));
+            self.module.preamble.extend(offsets);
+        }
+        self.decorate(array, Decoration::ArrayStride, Some(16 * parts.len() as u32));
         let (class, decoration) = match self.module.version() {
             0x10300.. => (StorageClass::StorageBuffer, Decoration::Block),
             _ => (StorageClass::Uniform, Decoration::BufferBlock),
         };
         self.decorate(block, decoration, None);
         let pointer = self.pointer_type(class, block);
-        let element = self.pointer_type(class, vector);
         let buffer = self.fresh();
         self.module.add_global(Inst::new(Op::Variable, [pointer, buffer, class as u32]));
         self.decorate(buffer, Decoration::DescriptorSet, Some(set));
@@ -130,38 +140,28 @@ impl Editor {
         if self.module.version() >= 0x10400 {
             self.module.preamble[entry].words.push(buffer);
         }
-        let (first, zero) = (self.int_constant(int, 0), self.int_constant(uint, 0));
-        let count = self.int_constant(uint, parts.len() as u32);
+        let first = self.int_constant(int, 0);
         for block in 0..self.module.functions[function].blocks.len() {
             let body = &self.module.functions[function].blocks[block].body;
             if body.last().is_none_or(|inst| inst.op != Op::Return) {
                 continue;
             }
             let at = body.len() - 1;
-            let [loaded, number, start] = [(); 3].map(|()| self.fresh());
-            let mut insts = vec![
-                Inst::new(Op::Load, [index_type, loaded, index]),
-                Inst::new(Op::Bitcast, [uint, number, loaded]),
-                Inst::new(Op::IMul, [uint, start, number, count]),
-            ];
-            if index_type == uint {
-                insts[1].op = Op::CopyObject;
-            }
-            for (slot, part) in (0..).zip(parts) {
-                let value = self.words_of(part, uint, vector, zero, &mut insts);
-                let slot = self.int_constant(uint, slot);
-                let [place, to] = [(); 2].map(|()| self.fresh());
-                insts.push(Inst::new(Op::IAdd, [uint, place, start, slot]));
-                insts.push(Inst::new(Op::AccessChain, [element, to, buffer, first, place]));
+            let number = self.fresh();
+            let mut insts = vec![Inst::new(Op::Load, [index_type, number, index])];
+            for (slot, (part, &(component, vector))) in (0..).zip(parts.iter().zip(&vectors)) {
+                let value = self.padded(part, component, vector, &mut insts);
+                let slot = self.int_constant(int, slot);
+                let (to, pointer) = (self.fresh(), self.pointer_type(class, vector));
+                insts.push(Inst::new(Op::AccessChain, [pointer, to, buffer, first, number, slot]));
                 insts.push(Inst::new(Op::Store, [to, value]));
             }
             self.insert(function, block, at, insts);
         }
     }
 
-    /// Loads a part as four words.
-    fn words_of(&mut self, part: &Part, uint: u32, vector: u32, zero: u32, to: &mut Vec<Inst>) -> u32 {
-        let Some((component, count)) = self.vector(part.ty) else { return zero };
+    /// Loads a part, with zeros up to four components.
+    fn padded(&mut self, part: &Part, component: u32, vector: u32, to: &mut Vec<Inst>) -> u32 {
         let mut from = part.variable;
         if !part.path.is_empty() {
             let pointer = self.pointer_type(StorageClass::Output, part.ty);
@@ -173,22 +173,15 @@ impl Editor {
         }
         let loaded = self.fresh();
         to.push(Inst::new(Op::Load, [part.ty, loaded, from]));
-        let mut words = vec![loaded];
-        if count > 1 {
-            words = (0..count).map(|_| self.fresh()).collect();
-            let extracts = (0..count).zip(&words);
-            to.extend(extracts.map(|(at, &id)| Inst::new(Op::CompositeExtract, [component, id, loaded, at])));
+        if part.ty == vector {
+            return loaded;
         }
-        if component != uint {
-            for word in &mut words {
-                let id = self.fresh();
-                to.push(Inst::new(Op::Bitcast, [uint, id, *word]));
-                *word = id;
-            }
-        }
-        words.resize(4, zero);
-        let result = self.fresh();
-        to.push(Inst::new(Op::CompositeConstruct, [&[vector, result], &words[..]].concat()));
+        let count = self.vector(part.ty).map_or(1, |(_, count)| count);
+        let zero = self.int_constant(component, 0);
+        let mut words = vec![vector, self.fresh(), loaded];
+        words.extend(std::iter::repeat_n(zero, 4usize.saturating_sub(count as usize)));
+        let result = words[1];
+        to.push(Inst::new(Op::CompositeConstruct, words));
         result
     }
 }

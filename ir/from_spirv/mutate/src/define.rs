@@ -2,7 +2,7 @@
 
 use spirv::{Op, StorageClass};
 
-use crate::editor::{Editor, TypeClass};
+use crate::editor::Editor;
 use crate::module::{Inst, Module, MutateError};
 use crate::random::Random;
 
@@ -57,9 +57,7 @@ impl Editor {
             if !self.is_unset(&inst) {
                 continue;
             }
-            // Blocks of built-ins have decorations, too.
-            let is_output = inst.words[2] == StorageClass::Output as u32;
-            let ty = self.pointee(inst.words[0]).filter(|&ty| is_output || self.class(ty) != TypeClass::LaidOut);
+            let ty = self.pointee(inst.words[0]);
             if let Some(null) = ty.and_then(|ty| self.null(ty)) {
                 let words: Vec<u32> = inst.words.iter().copied().chain([null]).collect();
                 moved.push((place, Inst::new(Op::Variable, words)));
@@ -87,7 +85,7 @@ impl Editor {
                 let type_of = |id: u32| types.get(&id).copied();
                 match inst.op {
                     Op::Variable if self.is_unset(&inst) => {
-                        let ty = self.pointee(inst.words[0]).filter(|&ty| self.class(ty) != TypeClass::LaidOut);
+                        let ty = self.pointee(inst.words[0]);
                         inst.words.extend(ty.and_then(|ty| self.null(ty)));
                     }
                     Op::AccessChain | Op::InBoundsAccessChain => {

@@ -42,7 +42,7 @@ const MAX_GROUPS: u32 = 1 << 16;
 
 /// The values of a varying: `[a, b, c]` for each component.
 ///
-/// A varying that is interpolated is `a + b x + c y` at pixel (x, y), whose centre is at 0.5. A flat one is the word `a`.
+/// A varying that is interpolated is `a + b x + c y` at pixel (x, y), whose centre is at 0.5. A flat one is a word.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct VaryingValue {
     /// Location.

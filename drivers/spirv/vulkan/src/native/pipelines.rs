@@ -104,8 +104,8 @@ impl Objects {
         Ok(made)
     }
 
-    /// Creates a pipeline of a vertex shader, for points that are not drawn, or with a fragment shader, for triangles. The
-    /// attributes have four components of these formats.
+    /// Creates a pipeline of a vertex shader, for points that are not drawn, or with a fragment shader, for triangles.
+    /// The attributes have four components of these formats.
     pub(super) fn graphics_pipeline(
         &mut self,
         (vertex, fragment): (ShaderCode<'_>, Option<ShaderCode<'_>>),

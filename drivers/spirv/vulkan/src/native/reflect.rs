@@ -6,6 +6,7 @@ use super::words::{Declaration, Declarations, EntryPoint};
 const MODEL_VERTEX: u32 = 0;
 const MODEL_FRAGMENT: u32 = 4;
 const MODEL_COMPUTE: u32 = 5;
+const MODE_LOWER_LEFT: u32 = 8;
 const MODE_LOCAL_SIZE: u32 = 17;
 const MODE_LOCAL_SIZE_ID: u32 = 38;
 const CLASS_UNIFORM_CONSTANT: u32 = 0;
@@ -135,6 +136,8 @@ pub struct NativeInterface {
     pub outputs: Vec<Varying>,
     /// Numbers of the built-ins of inputs.
     pub built_ins: Vec<u32>,
+    /// Whether positions count from the lower left, which Vulkan does not allow.
+    pub is_lower_left: bool,
     /// Capabilities.
     pub capabilities: Vec<u32>,
     /// Opcodes in functions.
@@ -164,6 +167,7 @@ impl NativeInterface {
             inputs: Vec::new(),
             outputs: Vec::new(),
             built_ins: Vec::new(),
+            is_lower_left: all.modes.iter().any(|mode| mode[..] == [entry.function, MODE_LOWER_LEFT]),
             capabilities: all.capabilities.clone(),
             opcodes: all.opcodes.clone(),
         };

@@ -67,3 +67,37 @@ pub fn pass_through(varyings: &[(u32, LeafClass)]) -> Vec<u32> {
     let words = vec![0x0723_0203, 0x0001_0000, 0, ids(varyings.len()), 0];
     [words, header, decorations, types, body].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NativeInterface, NativeStage};
+    use super::*;
+
+    #[test]
+    fn the_shader_has_the_interface_that_was_asked_for() {
+        let words = pass_through(&[(3, LeafClass::Float), (5, LeafClass::Int)]);
+        let interface = NativeInterface::new(&words, Some("main")).expect("a module");
+        assert_eq!(interface.stage, NativeStage::Vertex);
+        let of = |list: &[super::super::Varying]| -> Vec<_> {
+            list.iter().map(|varying| (varying.location, varying.class, varying.components)).collect()
+        };
+        let (float, int) = (LeafClass::Float, LeafClass::Int);
+        assert_eq!(of(&interface.inputs), [(0, float, 4), (1, float, 4), (2, int, 4)]);
+        assert_eq!(of(&interface.outputs), [(3, float, 4), (5, int, 4)]);
+        assert!(interface.resources.is_empty() && interface.push.is_none());
+        assert!(NativeInterface::new(&words, Some("other")).is_err());
+    }
+
+    #[test]
+    fn damaged_modules_are_errors_or_interfaces() {
+        let words = pass_through(&[(0, LeafClass::Uint)]);
+        for place in 0..words.len() {
+            for word in [0, 1, 5, 0x0001_0000, u32::MAX] {
+                let mut damaged = words.clone();
+                damaged[place] = word;
+                // Either result is right; a panic is not.
+                let _ = NativeInterface::new(&damaged, None);
+            }
+        }
+    }
+}

@@ -6,8 +6,8 @@ use crate::editor::Editor;
 use crate::graph::Graph;
 use crate::module::Inst;
 
-/// Adds `if false { break }`, or continue, return, kill, unreachable. Without a selection, the exit of a loop or switch is
-/// a target of the conditional branch itself.
+/// Adds `if false { break }`, or continue, return, kill, unreachable. Without a selection, the exit of a loop or switch
+/// is a target of the conditional branch itself.
 pub fn dead_exit(editor: &mut Editor, function: usize) -> Option<()> {
     let number = editor.choose_block(function)?;
     let label = editor.module.functions[function].blocks[number].label;

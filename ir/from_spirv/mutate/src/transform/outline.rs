@@ -141,8 +141,8 @@ impl Editor {
         found
     }
 
-    /// Copies the definitions of pointers, images and samplers that a region uses to its start, unless they are variables
-    /// or parameters.
+    /// Copies the definitions of pointers, images and samplers that a region uses to its start, unless they are
+    /// variables or parameters.
     fn copy_handles(&mut self, function: usize, region: &Region) -> Option<()> {
         for _ in 0..MAX_COPIES {
             let code = &self.module.functions[function];

@@ -8,8 +8,8 @@ use crate::graph::definitions;
 use crate::module::Inst;
 use crate::regions::Region;
 
-/// `region` becomes `loop { region; break }`. The loop ends by a break, by a conditional break, or by a condition of its
-/// continue construct. A value that the region uses may become a phi of the header.
+/// `region` becomes `loop { region; break }`. The loop ends by a break, by a conditional break, or by a condition of
+/// its continue construct. A value that the region uses may become a phi of the header.
 pub fn wrap_loop(editor: &mut Editor, function: usize) -> Option<()> {
     let region = editor.carve(function)?;
     if !region.others.is_empty() {
