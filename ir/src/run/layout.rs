@@ -244,7 +244,8 @@ impl Layout {
             TypeData::Array { element, .. } if is_opaque(shader, element) => {
                 Some((u32::MAX, shader.types.array_elements(element)))
             }
-            TypeData::Array { element, length, .. } if bytes && is_block(shader, element) => {
+            // Blocks with a distance are in one buffer, others have one each.
+            TypeData::Array { element, length, stride: 0 } if bytes && is_block(shader, element) => {
                 Some((length, shader.types.array_elements(element) << BLOCK_SHIFT))
             }
             _ if bytes => {

@@ -7,7 +7,7 @@
 mod archive;
 mod executors;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -34,7 +34,7 @@ fn main() {
 }
 
 /// Plays a script, which must not be refused.
-fn play(file: &PathBuf, name: &str) -> Result<(), Failed> {
+fn play(file: &Path, name: &str) -> Result<(), Failed> {
     let executors = Executors::new(&[name]);
     let script = archive::read(file).map_err(|refusal| refusal.to_string())?;
     let modules = tgsi_amber::Modules::of(&script).map_err(|refusal| refusal.to_string())?;

@@ -14,7 +14,6 @@ use super::storage::Memory;
 use super::value::Value;
 use crate::alu::{is_integer, is_signed};
 use crate::error::SpirvError;
-use crate::module::Id;
 use crate::types::{TypeData, TypeId};
 
 /// The variable from which a pointer leads.
@@ -160,10 +159,5 @@ impl Emitter<'_, '_, '_> {
                 Err(SpirvError::WrongKind { id, found, expected: "an image or a sampler" })
             }
         }
-    }
-
-    /// Whether an id is a variable of the module.
-    pub(crate) fn is_global(&self, id: u32) -> bool {
-        matches!(self.context.module.id(id), Id::Variable(_))
     }
 }

@@ -104,7 +104,7 @@ impl Context<'_> {
             let mut offset = size.saturating_mul(output.element);
             for shape in shapes.into_iter().take(MAX_CAPTURES) {
                 if is_wide && shape.bit_size == 64 {
-                    offset = offset.next_multiple_of(8);
+                    offset = offset.saturating_add(7) & !7;
                 }
                 let mut rest = words(shape.num_components, shape.bit_size);
                 let mut component = data.location_frac;

@@ -41,6 +41,11 @@ pub(super) struct Block {
     pub(super) offset: u32,
 }
 
+/// The bytes of the registers that a block takes in a buffer with others; saturated, as its size may be.
+pub(super) fn whole_registers(bytes: u32) -> u32 {
+    bytes.saturating_add(15) & !15
+}
+
 impl Context<'_> {
     /// Creates the variable of a block.
     pub(super) fn block(&mut self, number: u32, global: &Global) -> Result<Storage, SpirvError> {
@@ -75,7 +80,7 @@ impl Context<'_> {
         };
         let types = &self.module.types;
         let size = self.resources.sizes.bytes(types, inner);
-        let ir_type = self.block_type(number, global.ty, if is_flat { size.next_multiple_of(16) } else { 0 })?;
+        let ir_type = self.block_type(number, global.ty, if is_flat { whole_registers(size) } else { 0 })?;
         let mut data = VariableData::new(name, ir_type, mode);
         data.access = self.access_of(global.id, None);
         data.descriptor_set = slot.set;

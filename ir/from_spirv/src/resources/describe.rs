@@ -6,7 +6,7 @@ use tgsi_environment::SamplerDim;
 use tgsi_ir::types::ScalarType;
 
 use super::Unit;
-use super::blocks::BlockKind;
+use super::blocks::{BlockKind, whole_registers};
 use crate::emit::Context;
 use crate::options::Environment;
 use crate::types::{ImageType, TypeData, TypeId};
@@ -67,7 +67,7 @@ impl Context<'_> {
             for element in 0..block.length {
                 let mut resource = resource.clone();
                 resource.element = element;
-                resource.offset = block.offset.saturating_add(element.saturating_mul(block.size.next_multiple_of(16)));
+                resource.offset = block.offset.saturating_add(element.saturating_mul(whole_registers(block.size)));
                 resources.push(resource);
             }
         }

@@ -78,7 +78,7 @@ pub(crate) struct Resources {
     images: Vec<Image>,
     /// Textures with their samplers; with separate units textures alone.
     units: Vec<Unit>,
-    /// Samplers with units of their own.
+    /// Samplers with separate units.
     samplers: Vec<Unit>,
     unit_numbers: FxHashMap<units::UnitKey, usize>,
 }

@@ -7,6 +7,9 @@ use ash::vk;
 use super::contents::TexelFormat;
 use crate::draw::objects::{Objects, failed};
 
+/// The words of a module, and the name of its entry point.
+type ShaderCode<'w> = (&'w [u32], &'w CStr);
+
 /// A colour attachment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
@@ -105,7 +108,7 @@ impl Objects {
     /// attributes have four components of these formats.
     pub(super) fn graphics_pipeline(
         &mut self,
-        (vertex, fragment): ((&[u32], &CStr), Option<(&[u32], &CStr)>),
+        (vertex, fragment): (ShaderCode<'_>, Option<ShaderCode<'_>>),
         attributes: &[(u32, vk::Format)],
         colors: usize,
         (width, height): (u32, u32),

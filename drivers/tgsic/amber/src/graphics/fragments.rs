@@ -2,7 +2,7 @@
 
 use tgsi_driver_cpu::sampler::Compare;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, SystemValue};
-use tgsi_ir::slots::FragResult;
+use tgsi_ir::slots::{FragResult, VaryingSlot};
 use tgsi_raster::setup::Weights;
 
 use super::link::register_of;
@@ -144,7 +144,7 @@ impl<'s, 'p> Fragments<'s, 'p> {
         }
     }
 
-    /// Limits a depth, as the state of the pipeline says.
+    /// Limits a depth, by the state of the pipeline.
     fn limited(&self, depth: f32) -> f32 {
         if !self.pipeline.depth.clamp {
             return if self.limits_depths { depth.clamp(0.0, 1.0) } else { depth };
@@ -256,15 +256,6 @@ fn inputs(stage: &Stage<'_>, quads: &[Quad], (sample, position): (u32, [f32; 2])
     let lanes = 4 * quads.len();
     let registers = stage.inputs.iter().map(|slot| slot.register + 1).max().unwrap_or(0);
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, registers), ..Inputs::default() };
-    for (number, slot) in stage.inputs.iter().enumerate() {
-        for component in 0..4 {
-            let row = inputs.inputs.component_mut(slot.register, component);
-            let (chunks, _) = row.as_chunks_mut::<4>();
-            for (to, quad) in chunks.iter_mut().zip(quads) {
-                *to = quad.varyings.get(number).map_or([0; 4], |slot| slot[component]);
-            }
-        }
-    }
     let rows = |value: &dyn Fn(&Quad, usize) -> u32| -> Vec<u32> {
         quads.iter().flat_map(|quad| (0..4).map(move |lane| value(quad, lane))).collect()
     };
@@ -280,9 +271,23 @@ fn inputs(stage: &Stage<'_>, quads: &[Quad], (sample, position): (u32, [f32; 2])
             value.to_bits()
         })
     };
+    let coordinates = [0, 1, 2, 3].map(coordinate);
+    for (number, slot) in stage.inputs.iter().enumerate() {
+        for (component, coordinates) in coordinates.iter().enumerate() {
+            let row = inputs.inputs.component_mut(slot.register, component);
+            if slot.location == i32::from(VaryingSlot::POS) {
+                row.copy_from_slice(coordinates);
+                continue;
+            }
+            let (chunks, _) = row.as_chunks_mut::<4>();
+            for (to, quad) in chunks.iter_mut().zip(quads) {
+                *to = quad.varyings.get(number).map_or([0; 4], |slot| slot[component]);
+            }
+        }
+    }
     let bit = |quad: &Quad, lane: usize| u32::from(quad.coverage >> lane & 1);
     let values = &mut inputs.system_values;
-    values.insert(SystemValue::FragCoord, [0, 1, 2, 3].map(coordinate).to_vec());
+    values.insert(SystemValue::FragCoord, coordinates.to_vec());
     values.insert(SystemValue::FrontFace, vec![rows(&|quad, _| 0u32.wrapping_sub(quad.is_front.into()))]);
     values.insert(SystemValue::PrimitiveId, vec![rows(&|quad, _| quad.primitive)]);
     values.insert(

@@ -108,7 +108,7 @@ impl Emitter<'_, '_, '_> {
         if !module.types.are_equal(self.type_of(operand), phi.ty) {
             return Err(SpirvError::Types { op: "OpPhi".to_owned(), why: "an operand has another type" });
         }
-        // Undefined operands leave what is there.
+        // Undefined operands keep the old value.
         if let Value::Known(crate::constants::Known::Undef(_)) = self.value(operand)? {
             return Ok(());
         }
@@ -134,7 +134,7 @@ impl Emitter<'_, '_, '_> {
             let leaves: Vec<Def> = phi.registers.iter().map(|&register| self.b.load_reg(register, 0)).collect();
             let value = match &phi.pointer {
                 Some(templates) => self.phi_pointer(templates, &leaves),
-                None => self.from_leaves(phi.ty, &leaves),
+                None => self.leaves_to_value(phi.ty, &leaves),
             };
             self.set(phi.id, value);
         }
