@@ -277,7 +277,7 @@ impl<'m> Context<'m> {
         self.instructions = self.instructions.saturating_add(body.num_insts() as u64);
         self.set_body(copy.target, body);
         let limit = self.options.limits.instructions;
-        if self.instructions > limit {
+        if self.instructions > limit && !self.is_exhausted {
             let count = self.instructions;
             self.report_at_entry(SpirvError::TooLarge { what: "instructions", count, limit });
             self.pending.clear();

@@ -46,6 +46,17 @@ impl Emitter<'_, '_, '_> {
             }
         }
         self.b.flags = AluFlags::NONE;
+        self.check_instructions(inst);
+    }
+
+    /// Stops the emission where the code of all functions exceeds the limit.
+    fn check_instructions(&mut self, inst: &Inst<'_>) {
+        let count = self.context.instructions.saturating_add(self.b.body.num_insts() as u64);
+        let limit = self.context.options.limits.instructions;
+        if count > limit && !self.context.is_exhausted {
+            self.context.is_exhausted = true;
+            self.report(SpirvError::TooLarge { what: "instructions", count, limit }, inst);
+        }
     }
 
     fn define_undefined(&mut self, has_result: bool, inst: &Inst<'_>) {

@@ -78,8 +78,10 @@ pub(crate) struct Context<'m> {
     is_in_loops: Vec<bool>,
     /// Set where a called function ended the invocation.
     ended: Option<IrVariable>,
-    /// Instructions of all copies of functions so far.
+    /// Instructions of all copies of functions that are complete.
     instructions: u64,
+    /// Whether they exceed the limit, which is reported.
+    is_exhausted: bool,
     /// Leaves of composites that instructions copied so far.
     pub(crate) copied_leaves: u64,
     /// The variables to which pointers may lead that are chosen at run time.
@@ -135,7 +137,7 @@ pub(crate) fn emit(mut context: Context<'_>) -> Context<'_> {
     let function = context.module.entry_points.get(context.entry).map_or(0, |entry| entry.function);
     let copy = context.entry_copy(function);
     while let Some(pending) = context.pending.pop() {
-        if context.findings.is_full() {
+        if context.findings.is_full() || context.is_exhausted {
             break;
         }
         context.emit_function(pending);
@@ -173,6 +175,7 @@ impl<'m> Context<'m> {
             is_in_loops: Vec::new(),
             ended: None,
             instructions: 0,
+            is_exhausted: false,
             paths: Rc::default(),
             copied_leaves: 0,
             value_pool: Vec::new(),

@@ -349,12 +349,8 @@ impl Emitter<'_, '_, '_> {
     /// # Errors
     /// Images cannot be chosen, and those of loads.
     pub(super) fn load_chosen(&mut self, pointer: &Rc<Pointer>) -> Result<Value, SpirvError> {
-        let types = &self.context.module.types;
-        let (count, limit) = (types.leaves(pointer.ty).into(), self.context.options.limits.leaves.into());
-        if count > limit {
-            return Err(SpirvError::TooLarge { what: "parts of a value", count, limit });
-        }
-        let shapes = types.leaf_shapes(pointer.ty);
+        self.check_leaves(pointer)?;
+        let shapes = self.context.module.types.leaf_shapes(pointer.ty);
         if shapes.is_empty() {
             return Err(misfit("images cannot be chosen at run time"));
         }
@@ -366,11 +362,20 @@ impl Emitter<'_, '_, '_> {
         Ok(self.leaves_to_value(pointer.ty, &leaves))
     }
 
+    /// Checks the number of accesses to leaves in all targets.
+    fn check_leaves(&self, pointer: &Rc<Pointer>) -> Result<(), SpirvError> {
+        let leaves = u64::from(self.context.module.types.leaves(pointer.ty));
+        let count = leaves.saturating_mul(self.targets(pointer).pointers.len() as u64);
+        let limit = self.context.options.limits.leaves.into();
+        if count > limit { Err(SpirvError::TooLarge { what: "parts of a value", count, limit }) } else { Ok(()) }
+    }
+
     /// Stores through a pointer whose variable is chosen at run time.
     ///
     /// # Errors
     /// Those of stores.
     pub(super) fn store_chosen(&mut self, pointer: &Rc<Pointer>, value: &Value) -> Result<(), SpirvError> {
+        self.check_leaves(pointer)?;
         self.at_targets(pointer, &[], |emitter, target| {
             emitter.store(target, value)?;
             Ok(Vec::new())

@@ -177,14 +177,9 @@ impl Search {
             }
         }
         // Constants with null pointers in them may be stored.
-        for id in 0..module.ids.len() as u32 {
-            if let Id::Constant(_) = module.id(id)
-                && !matches!(module.types.get(module.type_of(id)), TypeData::Vector { .. })
-            {
-                for (class, pointee) in pointers_in(module, module.type_of(id)) {
-                    self.add(Node::Memory(class, pointee), Path { root: Root::Null, steps: Steps::new() });
-                }
-            }
+        let constants = (0..module.ids.len() as u32).filter(|&id| matches!(module.id(id), Id::Constant(_)));
+        for (class, pointee) in pointers_in(module, constants.map(|id| module.type_of(id)).collect()) {
+            self.add(Node::Memory(class, pointee), Path { root: Root::Null, steps: Steps::new() });
         }
         for inst in functions(module) {
             self.instruction(module, &inst);
@@ -313,11 +308,10 @@ impl Search {
     }
 }
 
-/// The types of pointers in a composite, once each.
-fn pointers_in(module: &Module, ty: TypeId) -> Vec<(u32, TypeId)> {
+/// What pointers in values of types lead to.
+fn pointers_in(module: &Module, mut pending: Vec<TypeId>) -> Vec<(u32, TypeId)> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
-    let mut pending = vec![ty];
     while let Some(ty) = pending.pop() {
         if !seen.insert(ty) {
             continue;

@@ -157,7 +157,7 @@ impl Emitter<'_, '_, '_> {
         let mut current = start;
         let mut is_header = in_loop;
         loop {
-            if self.context.findings.is_full() {
+            if self.context.findings.is_full() || self.context.is_exhausted {
                 break;
             }
             let (next, new) = self.block(current, stop, is_header)?;
@@ -217,6 +217,9 @@ impl Emitter<'_, '_, '_> {
             self.b.body.set_origin(Some(inst.number));
             if at == block.last.0 {
                 return self.terminator(number, &block, &inst, stop);
+            }
+            if self.context.is_exhausted {
+                break;
             }
             if !matches!(Op::from_u32(inst.op.into()), Some(Op::Phi | Op::SelectionMerge | Op::LoopMerge)) {
                 self.instruction(&inst);
