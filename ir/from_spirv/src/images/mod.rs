@@ -8,6 +8,8 @@ mod lookup;
 mod operands;
 mod query;
 mod storage;
+#[cfg(test)]
+mod tests;
 
 use std::rc::Rc;
 

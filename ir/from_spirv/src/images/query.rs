@@ -72,7 +72,7 @@ impl Emitter<'_, '_, '_> {
         if image.is_subpass || matches!(image.dim, SamplerDim::Buf | SamplerDim::Ms | SamplerDim::Rect) {
             return Err(misfit(inst, "the image has no levels"));
         }
-        let unit = self.unit_access(&value, UnitUse::Sample { compares: false })?;
+        let unit = self.unit_access(&value, UnitUse::QueryLevel)?;
         let mut lookup = Lookup::new(TexOp::Lod, &unit, self.is_non_uniform(inst.word(2)));
         lookup.data.dest_type = AluType::FLOAT32;
         let coordinate = self.floats(inst, inst.word(3))?;

@@ -6,7 +6,7 @@ use tgsi_ir::types::TypeData as IrTypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
 use super::Slot;
-use super::sizes::check_layout;
+use super::sizes::{check_layout, padded};
 use crate::emit::Context;
 use crate::emit::storage::{Memory, Storage};
 use crate::error::SpirvError;
@@ -75,7 +75,7 @@ impl Context<'_> {
         };
         let types = &self.module.types;
         let size = self.resources.sizes.bytes(types, inner);
-        let ir_type = self.block_type(number, global.ty, if is_flat { size.next_multiple_of(16) } else { 0 })?;
+        let ir_type = self.block_type(number, global.ty, if is_flat { padded(size) } else { 0 })?;
         let mut data = VariableData::new(name, ir_type, mode);
         data.access = self.access_of(global.id, None);
         data.descriptor_set = slot.set;

@@ -54,7 +54,8 @@ fn intrinsic(op: AtomicOp) -> Option<IntrinsicOp> {
 impl Context<'_> {
     /// The counters of a variable, created at the first use.
     fn counter(&mut self, number: u32) -> Result<Counter, SpirvError> {
-        if let Some(&known) = self.resources.counters.iter().find(|counter| counter.global == number) {
+        let known = self.resources.counter_numbers.get(&number);
+        if let Some(&known) = known.and_then(|&known| self.resources.counters.get(known)) {
             return Ok(known);
         }
         let Some(global) = self.module.globals.get(number as usize).copied() else {
@@ -79,6 +80,7 @@ impl Context<'_> {
         data.binding = buffer;
         let variable = self.shader.add_variable(data);
         let counter = Counter { global: number, variable, buffer, first, length };
+        self.resources.counter_numbers.insert(number, self.resources.counters.len());
         self.resources.counters.push(counter);
         Ok(counter)
     }

@@ -7,6 +7,7 @@ use tgsi_ir::types::ScalarType;
 
 use super::Unit;
 use super::blocks::BlockKind;
+use super::sizes::padded;
 use crate::emit::Context;
 use crate::options::Environment;
 use crate::types::{ImageType, TypeData, TypeId};
@@ -14,6 +15,10 @@ use crate::types::{ImageType, TypeData, TypeId};
 impl Context<'_> {
     /// Describes resources and specialisation constants.
     pub(crate) fn describe_resources(&self, interface: &mut Interface) {
+        // Lengths are only limited without errors.
+        if self.findings.has_errors() {
+            return;
+        }
         for constant in &self.module.specialization {
             let name = self.module.name(constant.id).to_owned();
             let ty = self.type_name(constant.ty);
@@ -67,7 +72,7 @@ impl Context<'_> {
             for element in 0..block.length {
                 let mut resource = resource.clone();
                 resource.element = element;
-                resource.offset = block.offset.saturating_add(element.saturating_mul(block.size.next_multiple_of(16)));
+                resource.offset = block.offset.saturating_add(element.saturating_mul(padded(block.size)));
                 resources.push(resource);
             }
         }

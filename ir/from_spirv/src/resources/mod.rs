@@ -19,6 +19,8 @@ mod describe;
 mod numbers;
 mod paths;
 mod sizes;
+#[cfg(test)]
+mod tests;
 mod uniforms;
 mod units;
 
@@ -80,7 +82,12 @@ pub(crate) struct Resources {
     units: Vec<Unit>,
     /// Samplers with units of their own.
     samplers: Vec<Unit>,
+    image_numbers: FxHashMap<(u32, SmallVec<[u32; 2]>, ImageType), usize>,
+    counter_numbers: FxHashMap<u32, usize>,
     unit_numbers: FxHashMap<units::UnitKey, usize>,
+    sampler_numbers: FxHashMap<units::UnitKey, usize>,
+    /// By texture: its units.
+    units_of: FxHashMap<units::Descriptors, SmallVec<[usize; 2]>>,
 }
 
 impl Context<'_> {
