@@ -103,6 +103,8 @@ tgsi_compiler::driver_options! {
         float64: bool = true,
             "no_float64" = false, "There are no 64-bit floats.", clears [software_doubles];
         int64: bool = true, "no_int64" = false, "There are no 64-bit integers.";
+        /// For arithmetic; shaders that access memory or the interface by such numbers never have them.
+        small_types: bool = true, "no_small_types" = false, "There are no numbers of 8 and 16 bits.";
         /// Otherwise killed invocations end.
         demote: bool = false,
             "demote" = true, "Killed invocations continue as helpers (DemoteToHelperInvocation).";
@@ -110,9 +112,17 @@ tgsi_compiler::driver_options! {
         float_controls: bool = false,
             "float_controls" = true, "Signed zeros, infinities and NaNs are kept (SignedZeroInfNanPreserve).";
         fused_fma: bool = false, "fused_fma" = true, "Fma rounds once.";
+        /// Otherwise they are computed from other operations, because some devices have errors in them.
+        double_roundings: bool = false,
+            "double_roundings" = true, "The device rounds 64-bit floats to integral ones correctly.";
         /// For arrays, too.
         robust: bool = false,
             "robust" = true, "Accesses to buffers out of range are left to the device, which returns zero.";
+        /// Conversions of floats out of range, integer divisions by zero, powers and signs of special values, sizes of
+        /// missing levels, shared memory at the start. Positions are invariant only if the shader declares it.
+        unguarded: bool = false,
+            "unguarded" = true,
+            "No code guards against what SPIR-V leaves undefined: for readers that define it as this compiler does.";
         /// Each of them is `NoContraction`.
         no_contraction: bool = false,
             "no_contraction" = true, "Every sum and product is rounded on its own.", sets [keep_rounding];
@@ -234,6 +244,7 @@ impl SpirvOptions {
         self.draw_built_ins = false;
         self.float64 = false;
         self.int64 = false;
+        self.small_types = false;
     }
 
     /// Sets an option or a profile by its name. `stream_output=` precedes the entries for
@@ -269,7 +280,11 @@ impl SpirvOptions {
             lower_int64: if self.int64 { Int64Ops::NONE } else { Int64Ops::ALL },
             // lavapipe of Mesa 22.3 rounds halves toward zero, and loses the sign of values truncated to zero, on some
             // processors.
-            lower_doubles: if self.float64 { DoubleOps::ROUND_EVEN.union(DoubleOps::TRUNC) } else { DoubleOps::ALL },
+            lower_doubles: match (self.float64, self.double_roundings) {
+                (true, true) => DoubleOps::NONE,
+                (true, false) => DoubleOps::ROUND_EVEN.union(DoubleOps::TRUNC),
+                (false, _) => DoubleOps::ALL,
+            },
             ..CompilerOptions::default()
         };
         self.set_switches(&mut compiler);

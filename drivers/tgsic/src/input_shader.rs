@@ -26,7 +26,7 @@ pub enum InputShader {
         /// Its interface, as TGSI declarations.
         interface: Shader,
         /// Its interface by name.
-        names: Interface,
+        names: Box<Interface>,
     },
 }
 
@@ -95,6 +95,7 @@ impl InputShader {
             tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
             tgsi_compiler::Source::Ir(shader, places) => {
                 let interface = tgsi_verify::interface(&(&*shader).into()).into_owned();
+                let names = Box::new(names);
                 InputShader::Ir { shader: Box::new(shader.into_owned()), places, interface, names }
             }
         });
@@ -112,7 +113,7 @@ impl InputShader {
     /// Returns the interface by name, if the language has names.
     pub fn names(&self) -> Option<&Interface> {
         match self {
-            InputShader::Ir { names, .. } if *names != Interface::default() => Some(names),
+            InputShader::Ir { names, .. } if **names != Interface::default() => Some(names),
             _ => None,
         }
     }

@@ -44,6 +44,30 @@ pub fn acos<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
     })
 }
 
+/// The arcsine, from -π/2 to π/2, within 4096 units in the last place, as Vulkan requires: near 0 the error is relative.
+/// Beyond -1 and 1 the result is NaN.
+pub fn accurate_asin<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
+    in_single(sink, [x], |sink, [x]| accurate_arcsine(sink, x))
+}
+
+/// The arccosine, from 0 to π, within 4096 units in the last place. Beyond -1 and 1 the result is NaN.
+pub fn accurate_acos<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
+    in_single(sink, [x], |sink, [x]| {
+        // Near 1 the arccosine is twice the arcsine of a small number, not the difference of two angles.
+        let (one, half, two) = (sink.float(x, 1.0), sink.float(x, 0.5), sink.float(x, 2.0));
+        let is_large = sink.two(AluOp::Flt, half, x);
+        let rest = difference(sink, one, x);
+        let halved = sink.two(AluOp::Fmul, rest, half);
+        let root = sink.one(AluOp::Fsqrt, halved);
+        let argument = sink.each(AluOp::Bcsel, &[is_large, root, x]);
+        let angle = accurate_arcsine(sink, argument);
+        let doubled = sink.two(AluOp::Fmul, angle, two);
+        let right_angle = sink.float(x, FRAC_PI_2);
+        let complement = difference(sink, right_angle, angle);
+        sink.each(AluOp::Bcsel, &[is_large, doubled, complement])
+    })
+}
+
 /// The arctangent, from -π/2 to π/2. The error is below 5e-6.
 pub fn atan<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
     in_single(sink, [x], |sink, [x]| arctangent(sink, x))
@@ -151,6 +175,26 @@ fn arcsine<S: Sink>(sink: &mut S, x: S::Value, p0: f64, p1: f64) -> S::Value {
     let factor = polynomial(sink, size, &[p1, p0, FRAC_PI_4 - 1.0, FRAC_PI_2]);
     let product = sink.two(AluOp::Fmul, root, factor);
     let angle = difference(sink, right_angle, product);
+    sink.two(AluOp::Fmul, sign, angle)
+}
+
+/// The arcsine: its series up to 1/2, above it π/2 minus twice the arcsine of `sqrt((1 - |x|) / 2)`.
+fn accurate_arcsine<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
+    let (size, one, half) = (sink.one(AluOp::Fabs, x), sink.float(x, 1.0), sink.float(x, 0.5));
+    let is_large = sink.two(AluOp::Flt, half, size);
+    let rest = difference(sink, one, size);
+    let halved = sink.two(AluOp::Fmul, rest, half);
+    let root = sink.one(AluOp::Fsqrt, halved);
+    let argument = sink.each(AluOp::Bcsel, &[is_large, root, size]);
+    let square = sink.two(AluOp::Fmul, argument, argument);
+    let series = [945.0 / 42240.0, 105.0 / 3456.0, 15.0 / 336.0, 3.0 / 40.0, 1.0 / 6.0, 1.0];
+    let factor = polynomial(sink, square, &series);
+    let angle = sink.two(AluOp::Fmul, argument, factor);
+    let doubled = sum(sink, angle, angle);
+    let right_angle = sink.float(x, FRAC_PI_2);
+    let complement = difference(sink, right_angle, doubled);
+    let angle = sink.each(AluOp::Bcsel, &[is_large, complement, angle]);
+    let sign = sink.one(AluOp::Fsign, x);
     sink.two(AluOp::Fmul, sign, angle)
 }
 

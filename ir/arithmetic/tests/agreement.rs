@@ -156,6 +156,8 @@ fn of_floats(pair: &mut Pair<'_>, scalar: Scalar, count: u8) {
     agree!(pair, |s, a| vector angle::degrees(s, a));
     agree!(pair, |s, a| vector angle::tan(s, a));
     agree!(pair, |s, a| vector angle::asin(s, a));
+    agree!(pair, |s, a| vector angle::accurate_asin(s, a));
+    agree!(pair, |s, a| vector angle::accurate_acos(s, a));
     agree!(pair, |s, a| vector angle::acos(s, a));
     agree!(pair, |s, a| vector angle::atan(s, a));
     agree!(pair, |s, a, b| vector angle::atan2(s, a, b));

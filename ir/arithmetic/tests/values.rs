@@ -161,8 +161,10 @@ fn is_near(bits: u8, error: f64, exact: f64, bound: f64) -> bool {
 /// Within the error of the polynomials.
 #[test]
 fn angles_are_near() {
-    let functions: [(Function, f64); 3] = [
+    let functions: [(Function, f64); 5] = [
         (("asin", angle::asin, f64::asin), 4e-4),
+        (("accurate_asin", angle::accurate_asin, f64::asin), 3e-5),
+        (("accurate_acos", angle::accurate_acos, f64::acos), 6e-5),
         (("acos", angle::acos, f64::acos), 2e-4),
         (("atan", angle::atan, f64::atan), 5e-6),
     ];

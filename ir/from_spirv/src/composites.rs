@@ -267,7 +267,7 @@ impl Emitter<'_, '_, '_> {
                 let count = self.context.module.types.leaves(part.ty) as usize;
                 let leaves = leaves.get(first..first.saturating_add(count)).ok_or_else(error)?;
                 self.check_size(leaves.len())?;
-                Ok(self.from_leaves(part.ty, leaves))
+                Ok(self.leaves_to_value(part.ty, leaves))
             }
             (Value::Transposed(rows), component) => {
                 let column = part.leaf as u8;
@@ -326,7 +326,7 @@ impl Emitter<'_, '_, '_> {
                 old.copy_from_slice(&new);
             }
         }
-        Ok(self.from_leaves(ty, &leaves))
+        Ok(self.leaves_to_value(ty, &leaves))
     }
 
     /// `OpVectorShuffle`.

@@ -26,7 +26,7 @@ pub(crate) enum SpirvError {
     OperandCount { op: String, found: usize, expected: usize },
     #[error("%{id} is defined twice")]
     Redefined { id: u32 },
-    #[error("version {major}.{minor} is newer than 1.6; what is new in it is not understood")]
+    #[error("version {major}.{minor} is newer than 1.6; it is read as 1.6")]
     Version { major: u32, minor: u32 },
     #[error("{what} is not a type of shaders that can be compiled")]
     Type { what: String },
@@ -48,8 +48,6 @@ pub(crate) enum SpirvError {
     StorageClass { name: String },
     #[error("{what} has the value {value}")]
     Value { what: &'static str, value: u64 },
-    #[error("{op} has no merge instruction, and its targets do not meet")]
-    NoMerge { op: String },
     #[error("the branch to %{target} leaves constructs in a way that structured control flow does not allow")]
     Unstructured { target: u32 },
     #[error("the function %{id} calls itself")]
@@ -112,7 +110,6 @@ impl SpirvError {
         ImageOperand => "T1517" "image-operand",
         StorageClass => "T1518" "storage-class",
         Value => "T1519" "decoration-value",
-        NoMerge => "T1520" "no-merge",
         Unstructured => "T1521" "unstructured-branch",
         Recursion => "T1522" "spirv-recursion",
         Undefined => "T1523" "use-without-definition",

@@ -22,6 +22,7 @@ pub static SPIRV: Spirv = Spirv;
 pub struct Spirv;
 
 const OPTIONS: &[DriverOption] = &[
+    DriverOption { name: "stage", about: "The stage, such as `stage=vertex`; needed if a module has several" },
     DriverOption { name: "entry", about: "The entry point, such as `entry=main`; needed if a stage has several" },
     DriverOption {
         name: "spec",
@@ -102,7 +103,7 @@ impl FrontEnd for Spirv {
     }
 
     fn reader(&self, options: &[&str]) -> Result<Box<dyn Reader>, UnknownOption> {
-        let mut reader = SpirvReader { options: SpirvOptions::default() };
+        let mut reader = SpirvReader { options: SpirvOptions::default(), stage: None };
         for option in options {
             reader.set(option)?;
         }
@@ -114,6 +115,7 @@ impl FrontEnd for Spirv {
 #[derive(Clone, Debug)]
 struct SpirvReader {
     options: SpirvOptions,
+    stage: Option<ShaderStage>,
 }
 
 /// The bits of a number as it is written: an integer, a float with a point or exponent, or bits in hexadecimal.
@@ -148,6 +150,12 @@ impl SpirvReader {
             _ => Err(problem(format!("`{name}` is on or off: `{name}=true`, `{name}=false`"))),
         };
         match name {
+            "stage" => {
+                self.stage = ShaderStage::ALL.iter().find(|stage| stage.name().eq_ignore_ascii_case(value)).copied();
+                if self.stage.is_none() {
+                    return Err(problem(format!("`{value}` is not a stage; there are vertex, fragment and so on")));
+                }
+            }
             "entry" => self.options.entry = Some(value.to_owned()),
             "spec" => {
                 let parsed = value.split_once(':').and_then(|(id, value)| Some((id.parse().ok()?, bits(value)?)));
@@ -211,7 +219,7 @@ impl Reader for SpirvReader {
         let limits = request.limits;
         options.limits.words = options.limits.words.min(limits.text_bytes / 4);
         options.limits.nesting = options.limits.nesting.min(u32::try_from(limits.nesting).unwrap_or(u32::MAX));
-        let Compiled { module, findings } = compile(bytes, request.stage, &options);
+        let Compiled { module, findings } = compile(bytes, request.stage.or(self.stage), &options);
         let Some(module) = module else { return Reading::new(None, findings) };
         let start = Some(Span::new(0, u32::from(!bytes.is_empty())));
         let source = Source::Ir(Cow::Owned(module.shader), SourceMap::new(start, module.origins));

@@ -22,13 +22,15 @@ mod grammar;
 mod images;
 mod interface;
 mod limits;
+#[cfg(test)]
+mod manual;
 mod module;
 mod options;
 mod resources;
 mod scopes;
 mod specialize;
 #[cfg(test)]
-mod test_modules;
+mod tests;
 mod types;
 mod words;
 

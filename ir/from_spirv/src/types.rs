@@ -149,11 +149,6 @@ impl Types {
         self.types.get(ty.0 as usize).unwrap_or(&TypeData::Error)
     }
 
-    /// The number of types.
-    pub(crate) fn len(&self) -> usize {
-        self.types.len()
-    }
-
     /// Scalars and vectors in a value of a type, saturated.
     pub(crate) fn leaves(&self, ty: TypeId) -> u32 {
         self.summary(ty).leaves

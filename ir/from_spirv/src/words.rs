@@ -58,8 +58,6 @@ pub(crate) struct Words {
     pub(crate) words: Vec<u32>,
     /// The tool that wrote the module, and its version.
     pub(crate) generator: u32,
-    /// The version, such as 0x00010600.
-    pub(crate) version: u32,
     /// Ids are below it.
     pub(crate) bound: u32,
 }
@@ -72,7 +70,7 @@ impl Words {
     pub(crate) fn read(bytes: &[u8], limits: &SpirvLimits) -> Result<(Words, Vec<Finding>), Finding> {
         let whole = Span::new(0, u32::from(!bytes.is_empty()));
         let at = |error: SpirvError| Finding { error, span: whole };
-        if !is_module(bytes) || bytes.len() % 4 != 0 {
+        if !is_module(bytes) || !bytes.len().is_multiple_of(4) {
             return Err(at(SpirvError::NotSpirv { length: bytes.len() }));
         }
         let count = (bytes.len() / 4) as u64;
@@ -99,7 +97,7 @@ impl Words {
             let error = SpirvError::TooLarge { what: "ids", count: bound.into(), limit: most_ids };
             return Err(Finding { error, span: Span::new(3, 4) });
         }
-        Ok((Words { words, generator, version, bound }, warnings))
+        Ok((Words { words, generator, bound }, warnings))
     }
 
     /// The instruction at a word.

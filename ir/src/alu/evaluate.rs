@@ -258,7 +258,8 @@ impl FloatArithmetic for f32 {
         if context.rtz {
             half::single_toward_zero(half::fma_toward_zero(self.into(), factor.into(), summand.into()))
         } else if context.bit_size == 16 {
-            f64::from(self).mul_add(factor.into(), summand.into()) as f32
+            // 64 bits have more than the digits of any sum that is finite in 16 bits, and to odd nothing is rounded twice.
+            half::single_to_odd(f64::from(self).mul_add(factor.into(), summand.into()))
         } else {
             half::fma_single(self, factor, summand)
         }

@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 pub use evaluate::evaluate;
+pub(crate) use evaluate::sign_extend;
 pub(crate) use half::fma_single;
 use table::alu_opcodes;
 

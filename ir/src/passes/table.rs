@@ -174,6 +174,8 @@ pass_table! {
             |s, _| super::lower_load_const_to_scalar(s);
         lower_pack again [] "Lowers packing and unpacking that the target lacks." super::lower_pack;
         lower_phis_to_scalar again [] "Splits vector phis into scalar ones." |s, _| super::lower_phis_to_scalar(s);
+        lower_small_types again [] if have_small_values "Turns numbers of 8 and 16 bits into 32-bit numbers."
+            |s, _| super::lower_small_types(s);
     }
     lower_booleans {
         lower_bool_to_float again [] "Converts booleans to 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
@@ -224,6 +226,11 @@ fn have_aggregates(shader: &Shader) -> bool {
 /// Returns whether there are initialisers of variables.
 fn have_initializers(shader: &Shader) -> bool {
     super::variables::lower_variable_initializers::has_initializers(shader)
+}
+
+/// Returns whether there are values of 8 or 16 bits.
+fn have_small_values(shader: &Shader) -> bool {
+    super::lower_numbers::lower_small_types::has_small_values(shader)
 }
 
 /// Returns whether there are samplers or images in structs or arrays of arrays.

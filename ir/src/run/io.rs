@@ -1,12 +1,12 @@
 //! Shader inputs and outputs: initial values of variables, outputs at the end, and lowered loads and stores.
 
 use super::error::RunError;
-use super::layout::COMMON;
+use super::layout::{COMMON, read, read_component, written, written_component};
 use super::machine::{Machine, put};
 use super::ops::{Intrinsic, Value};
 use super::plans::Link;
 use super::program::Program;
-use crate::alu::{AluOp, evaluate};
+use crate::alu::{AluOp, AluType, evaluate};
 use crate::intrinsics::indices::IoSemantics;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::ShaderStage;
@@ -18,14 +18,6 @@ use tgsi_environment::{LaneRegisters, Outputs, Vec4};
 const MAX_EMITTED_WORDS: u64 = 1 << 24;
 /// Number of words that a vertex or primitive takes besides its registers.
 const EMISSION_OVERHEAD: u64 = 8;
-
-fn read(word: u32, boolean: bool) -> u32 {
-    if boolean { u32::from(word != 0) } else { word }
-}
-
-fn written(word: u32, boolean: bool) -> u32 {
-    if boolean && word != 0 { u32::MAX } else { word }
-}
 
 /// The register and first component of a lowered access of a lane.
 struct Slot {
@@ -44,7 +36,7 @@ impl Machine<'_, '_> {
                 return;
             };
             for (slot, &word) in cell.iter_mut().zip(words) {
-                *slot = read(word, link.boolean);
+                *slot = read(word, link.scalar);
             }
         };
         for link in &plan.inputs {
@@ -68,14 +60,14 @@ impl Machine<'_, '_> {
         }
         for link in &plan.vertex_inputs {
             if let Some(cell) = self.common.get_mut(link.cell as usize) {
-                *cell = read(vertex_word(&inputs.vertices, link.vertex, link.register, link.component), link.boolean);
+                *cell = read(vertex_word(&inputs.vertices, link.vertex, link.register, link.component), link.scalar);
             }
         }
         let constants = inputs.constants.first().map_or(&[][..], |words| words);
         for link in &plan.uniforms {
             let word = link.register as usize * 4 + usize::from(link.component);
             if let (Some(cell), Some(&word)) = (self.common.get_mut(link.cell as usize), constants.get(word)) {
-                *cell = read(word, link.boolean);
+                *cell = read(word, link.scalar);
             }
         }
         for &(address, word) in &plan.initial {
@@ -114,19 +106,19 @@ impl Machine<'_, '_> {
             let Some(cell) = self.private.get(at..at + lanes) else { continue };
             let register = self.outputs.outputs.component_mut(link.register as usize, link.component.into());
             for (slot, &word) in register.iter_mut().skip(first).zip(cell) {
-                *slot = written(word, link.boolean);
+                *slot = written(word, link.scalar);
             }
         }
         for link in plan.patch_outputs.iter().filter(|link| link.register < plan.output_registers) {
             let Some(&word) = self.common.get(link.cell as usize) else { continue };
             let register = self.outputs.outputs.component_mut(link.register as usize, link.component.into());
-            register.fill(written(word, link.boolean));
+            register.fill(written(word, link.scalar));
         }
         for link in plan.vertex_outputs.iter().filter(|link| link.register < plan.output_registers) {
             let Some(&word) = self.common.get(link.cell as usize) else { continue };
             let vertex = self.outputs.vertices.get_mut(link.vertex as usize);
             if let Some(register) = vertex.and_then(|vertex| vertex.get_mut(link.register as usize)) {
-                register[usize::from(link.component & 3)] = written(word, link.boolean);
+                register[usize::from(link.component & 3)] = written(word, link.scalar);
             }
         }
     }
@@ -233,7 +225,13 @@ impl Machine<'_, '_> {
     }
 
     /// Reads the components of `dest` from consecutive words.
-    fn read_slot(&mut self, dest: Value, lane: usize, slot: &Slot, read_word: impl Fn(&Self, u32, usize) -> u32) {
+    fn read_slot(
+        &mut self,
+        (dest, ty): (Value, AluType),
+        lane: usize,
+        slot: &Slot,
+        read_word: impl Fn(&Self, u32, usize) -> u32,
+    ) {
         let word = |machine: &Self, number: usize| {
             let at = slot.component + number;
             u64::from(read_word(machine, slot.register.saturating_add((at / 4) as u32), at % 4))
@@ -241,8 +239,7 @@ impl Machine<'_, '_> {
         for component in 0..usize::from(dest.components) {
             let value = match dest.bits {
                 64 => word(self, 2 * component) | word(self, 2 * component + 1) << 32,
-                1 => u64::from(word(self, component) != 0),
-                _ => word(self, component),
+                bits => read_component(word(self, component) as u32, ty, bits).into(),
             };
             self.set(dest, component, lane, value);
         }
@@ -252,6 +249,7 @@ impl Machine<'_, '_> {
     pub fn load_input(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let inputs = self.inputs;
+        let ty = AluType::from_i32(intrinsic.index(IndexKind::DestType));
         let Some(&offset) = sources.last() else { return };
         if let (Some(constant), 32, true) =
             (intrinsic.offset, intrinsic.dest.bits, intrinsic.op != IntrinsicOp::LoadPerVertexInput)
@@ -267,11 +265,11 @@ impl Machine<'_, '_> {
             match intrinsic.op {
                 IntrinsicOp::LoadPerVertexInput => {
                     let vertex = machine.get(sources[0], 0, lane) as u32;
-                    machine.read_slot(intrinsic.dest, lane, &slot, |_, register, component| {
+                    machine.read_slot((intrinsic.dest, ty), lane, &slot, |_, register, component| {
                         vertex_word(&inputs.vertices, vertex, register, component as u8)
                     });
                 }
-                _ => machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                _ => machine.read_slot((intrinsic.dest, ty), lane, &slot, |machine, register, component| {
                     let first = machine.first_vertex_word(register, component);
                     first.unwrap_or_else(|| inputs.inputs.get(register as usize, component, machine.first + lane))
                 }),
@@ -324,15 +322,16 @@ impl Machine<'_, '_> {
         let Some(&offset) = sources.last() else { return };
         let fetch = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).fb_fetch_output;
         let inputs = self.inputs;
+        let ty = AluType::from_i32(intrinsic.index(IndexKind::DestType));
         self.each_active(|machine, lane| {
             let slot = machine.slot(intrinsic, offset, lane);
             if intrinsic.op == IntrinsicOp::LoadPerVertexOutput {
                 let vertex = machine.get(sources[0], 0, lane) as u32;
-                machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                machine.read_slot((intrinsic.dest, ty), lane, &slot, |machine, register, component| {
                     vertex_word(&machine.outputs.vertices, vertex, register, component as u8)
                 });
             } else {
-                machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                machine.read_slot((intrinsic.dest, ty), lane, &slot, |machine, register, component| {
                     if fetch {
                         inputs.framebuffer.get(register as usize, component, machine.first + lane)
                     } else {
@@ -357,13 +356,14 @@ impl Machine<'_, '_> {
         self.each_active(|machine, lane| {
             let slot = machine.slot(intrinsic, offset, lane);
             let words = if value.bits == 64 { 2 } else { 1 };
+            let ty = AluType::from_i32(intrinsic.index(IndexKind::SrcType));
             for component in 0..usize::from(value.components) {
                 if intrinsic.write_mask >> component & 1 == 0 {
                     continue;
                 }
                 let bits = machine.get(value, component, lane);
                 for half in 0..words {
-                    let word = written((bits >> (32 * half)) as u32, value.bits == 1);
+                    let word = written_component((bits >> (32 * half)) as u32, ty, value.bits);
                     let at = slot.component + component * words + half;
                     let register = slot.register.saturating_add((at / 4) as u32);
                     if register >= machine.program.io.output_registers {

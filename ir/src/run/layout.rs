@@ -8,6 +8,7 @@
 use cranelift_entity::EntityRef;
 
 use super::error::RunError;
+use crate::alu::{AluType, BaseType, half};
 use crate::entities::{Type, Variable};
 use crate::memory_layout::MemoryLayout;
 pub(super) use crate::memory_layout::component_bytes;
@@ -59,8 +60,8 @@ pub(super) struct IoCell {
     pub register: u32,
     /// Component of the register.
     pub component: u8,
-    /// The cell holds a boolean.
-    pub boolean: bool,
+    /// Type of the component.
+    pub scalar: ScalarType,
 }
 
 /// A vector within a type.
@@ -107,6 +108,49 @@ pub(super) fn is_opaque(shader: &Shader, ty: Type) -> bool {
 /// Number of words of a component.
 fn words(scalar: ScalarType) -> u32 {
     if scalar.bit_size() == 64 { 2 } else { 1 }
+}
+
+/// Converts the word of a register to a value.
+pub(super) fn read(word: u32, scalar: ScalarType) -> u32 {
+    match scalar {
+        ScalarType::Bool => u32::from(word != 0),
+        ScalarType::Float16 => half::from_f64(f32::from_bits(word).into(), false).into(),
+        ScalarType::Int8 | ScalarType::Uint8 => word & 0xff,
+        ScalarType::Int16 | ScalarType::Uint16 => word & 0xffff,
+        _ => word,
+    }
+}
+
+/// Converts a value to the word of a register.
+pub(super) fn written(word: u32, scalar: ScalarType) -> u32 {
+    match scalar {
+        ScalarType::Bool if word != 0 => u32::MAX,
+        ScalarType::Float16 => half::to_f32(word as u16).to_bits(),
+        ScalarType::Int8 => word as i8 as u32,
+        ScalarType::Int16 => word as i16 as u32,
+        _ => word,
+    }
+}
+
+/// Returns the scalar type whose conversion a lowered access of a type needs.
+fn converted_scalar(ty: AluType, bits: u8) -> ScalarType {
+    match (ty.base, bits) {
+        (_, 1) => ScalarType::Bool,
+        (BaseType::Float, 16) => ScalarType::Float16,
+        (BaseType::Int, 8) => ScalarType::Int8,
+        (BaseType::Int, 16) => ScalarType::Int16,
+        _ => ScalarType::Uint,
+    }
+}
+
+/// Converts the word of a register to a component of a lowered access.
+pub(super) fn read_component(word: u32, ty: AluType, bits: u8) -> u32 {
+    read(word, converted_scalar(ty, bits))
+}
+
+/// Converts a component of a lowered access to the word of a register.
+pub(super) fn written_component(word: u32, ty: AluType, bits: u8) -> u32 {
+    written(word, converted_scalar(ty, bits))
 }
 
 impl Layout {
@@ -200,7 +244,8 @@ impl Layout {
             TypeData::Array { element, .. } if is_opaque(shader, element) => {
                 Some((u32::MAX, shader.types.array_elements(element)))
             }
-            TypeData::Array { element, length, .. } if bytes && is_block(shader, element) => {
+            // Blocks with a distance are in one buffer, others have one each.
+            TypeData::Array { element, length, stride: 0 } if bytes && is_block(shader, element) => {
                 Some((length, shader.types.array_elements(element) << BLOCK_SHIFT))
             }
             _ if bytes => {
@@ -296,11 +341,10 @@ impl Layout {
             let count = u32::from(leaf.components) * words(leaf.scalar);
             let start = u32::from(first) + if compact { cells.len() as u32 } else { 0 };
             let base = if compact { 0 } else { register };
-            let boolean = leaf.scalar == ScalarType::Bool;
             cells.extend((start..start + count).map(|word| IoCell {
                 register: base + word / 4,
                 component: (word % 4) as u8,
-                boolean,
+                scalar: leaf.scalar,
             }));
             register += 1 + u32::from(words(leaf.scalar) == 2 && leaf.components > 2);
         }

@@ -1,9 +1,9 @@
 //! Buffers, shared memory, scratch, atomics, atomic counters, registers.
 
-use super::layout::{COUNTER_SHIFT, NULL, component_bytes};
+use super::layout::{COUNTER_SHIFT, NULL, component_bytes, read_component};
 use super::machine::{Machine, put};
 use super::ops::{Intrinsic, Register, Value};
-use crate::alu::{AluOp, ExecutionMode, evaluate};
+use crate::alu::{AluOp, AluType, ExecutionMode, evaluate};
 use crate::intrinsics::indices::AtomicOp;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 
@@ -229,6 +229,9 @@ impl Machine<'_, '_> {
         let sources = self.sources(intrinsic);
         let component = u64::from(intrinsic.first_component());
         let first_buffer = self.program.properties.first_ubo_buffer;
+        if let size @ 1..=2 = component_bytes(intrinsic.dest.bits) {
+            return self.load_small_vec4(intrinsic, size);
+        }
         self.load_constants(intrinsic, |machine, lane| {
             let block = machine.get(sources[0], 0, lane) as u32;
             let register = (intrinsic.base as u32).wrapping_add(machine.get(sources[1], 0, lane) as u32);
@@ -236,10 +239,28 @@ impl Machine<'_, '_> {
         });
     }
 
+    /// `load_ubo_vec4` of components of `size` bytes.
+    fn load_small_vec4(&mut self, intrinsic: &Intrinsic, size: u32) {
+        let sources = self.sources(intrinsic);
+        let first_buffer = self.program.properties.first_ubo_buffer;
+        let dest = intrinsic.dest;
+        // There are up to 16 components in a vec4.
+        let first = intrinsic.index(IndexKind::Component) as u32 & 15;
+        for component in 0..u32::from(dest.components) {
+            self.set_lanes(dest, component as usize, |machine, lane| {
+                let buffer = (machine.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
+                let register = (intrinsic.base as u32).wrapping_add(machine.get(sources[1], 0, lane) as u32);
+                let start = register.checked_mul(16);
+                start.and_then(|at| machine.constant_bytes(buffer, at + (first + component) * size, size)).unwrap_or(0)
+            });
+        }
+    }
+
     /// Reads words of constant buffers: `locate` gives the buffer and the first word.
     fn load_constants(&mut self, intrinsic: &Intrinsic, locate: impl Fn(&Self, usize) -> (u32, u64)) {
         let dest = intrinsic.dest;
         let words_each = if dest.bits == 64 { 2 } else { 1 };
+        let ty = AluType::from_i32(intrinsic.index(IndexKind::DestType));
         let inputs = self.inputs;
         let mut last = None;
         let mut words: &[u32] = &[];
@@ -254,7 +275,8 @@ impl Machine<'_, '_> {
                 let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
                 let at = component * words_each;
                 let bits = if words_each == 2 { word(at) | word(at + 1) << 32 } else { word(at) };
-                machine.set(dest, component, lane, if dest.bits == 1 { u64::from(bits != 0) } else { bits });
+                let bits = if words_each == 2 { bits } else { read_component(bits as u32, ty, dest.bits).into() };
+                machine.set(dest, component, lane, bits);
             }
         });
     }

@@ -4,6 +4,7 @@ use super::error::RunError;
 use super::layout::{MAX_CELLS, NULL, VectorLeaf};
 use super::ops::Value;
 use crate::intrinsics::IntrinsicOp;
+use crate::types::ScalarType;
 
 /// A deref instruction: computes its address from the parent's.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +147,8 @@ pub(super) struct Link {
     pub vertex: u32,
     pub register: u32,
     pub component: u8,
-    pub boolean: bool,
+    /// Type of the component.
+    pub scalar: ScalarType,
 }
 
 /// All cells of inputs and outputs.

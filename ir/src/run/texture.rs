@@ -2,12 +2,13 @@
 //! lane at a time.
 
 use super::error::RunError;
-use super::layout::NULL;
+use super::layout::{NULL, read_component, written_component};
 use super::machine::Machine;
 use super::memory::{atomic_op, atomic_result};
 use super::ops::{Intrinsic, Value};
 use super::plans::{ImageAction, ImageNaming, ImagePlan};
 use super::quad::{QuadWords, handle_bits};
+use crate::alu::AluType;
 use crate::intrinsics::IndexKind;
 use tgsi_environment::SamplerDim;
 use tgsi_environment::{ImageTexel, TextureSize};
@@ -49,6 +50,8 @@ impl Machine<'_, '_> {
         let dim = SamplerDim::from_i32(intrinsic.index(IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
         let is_array = intrinsic.index(IndexKind::ImageArray) != 0;
         let dest = intrinsic.dest;
+        let dest_type = AluType::from_i32(intrinsic.index(IndexKind::DestType));
+        let source_type = AluType::from_i32(intrinsic.index(IndexKind::SrcType));
         self.each_active(|machine, lane| {
             let unit = match plan.naming {
                 ImageNaming::Deref => Some(machine.get(sources[0], 0, lane) as u32).filter(|&unit| unit != NULL),
@@ -69,7 +72,8 @@ impl Machine<'_, '_> {
                     let texel = machine.texel(sources, unit, dim, is_array, lane);
                     let value = machine.resources.image_load(texel);
                     for component in 0..usize::from(dest.components) {
-                        machine.set(dest, component, lane, value.get(component).map_or(1, |&word| word.into()));
+                        let word = value.get(component).copied().unwrap_or(1);
+                        machine.set(dest, component, lane, read_component(word, dest_type, dest.bits).into());
                     }
                     if plan.action == ImageAction::SparseLoad {
                         machine.set(dest, usize::from(dest.components).saturating_sub(1), lane, 1);
@@ -78,7 +82,10 @@ impl Machine<'_, '_> {
                 ImageAction::Store => {
                     if machine.may_write(lane) {
                         let texel = machine.texel(sources, unit, dim, is_array, lane);
-                        let value = std::array::from_fn(|component| machine.get(sources[3], component, lane) as u32);
+                        let value = std::array::from_fn(|component| {
+                            let word = machine.get(sources[3], component, lane) as u32;
+                            written_component(word, source_type, sources[3].bits)
+                        });
                         machine.resources.image_store(texel, value);
                     }
                 }
@@ -114,7 +121,8 @@ impl Machine<'_, '_> {
     fn texel(&self, sources: &[Value], unit: u32, dim: SamplerDim, is_array: bool, lane: usize) -> ImageTexel {
         // The faces and layers of a cube array form one index.
         let count = (usize::from(dim.num_coords()) + usize::from(is_array)).min(3);
-        let coordinate = std::array::from_fn(|i| if i < count { self.get(sources[1], i, lane) as u32 } else { 0 });
+        let coordinate =
+            std::array::from_fn(|i| if i < count { self.get_signed(sources[1], i, lane) as u32 } else { 0 });
         let sample = match dim {
             SamplerDim::Ms | SamplerDim::SubpassMs => self.get(sources[2], 0, lane) as u32,
             _ => 0,

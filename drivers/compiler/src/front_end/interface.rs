@@ -341,6 +341,9 @@ pub struct Interface {
     /// Specialisation constants, by id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specialization: Vec<SpecializationConstant>,
+    /// Outputs that the module captures in buffers, as the option `stream_output` of drivers takes them; empty without.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub stream_output: String,
 }
 
 /// A value that cannot be set.
@@ -499,6 +502,9 @@ impl Interface {
             for InterfaceVariable { name, ty, register, .. } in list {
                 let _ = writeln!(text, "{kind} {ty} {name} = {file}[{register}]");
             }
+        }
+        if !self.stream_output.is_empty() {
+            let _ = writeln!(text, "stream output {}", self.stream_output);
         }
         text
     }

@@ -13,6 +13,7 @@
 //! | `dispatch` | buffers, and a run |
 //! | `processes`, `messages` | runs in separate processes |
 //! | [`draw`] | a picture by a vertex and a fragment shader, without the harness |
+//! | [`native`] | a module as it is, bound by reflection |
 //!
 //! - The Vulkan library is loaded on the first run. If it is missing, the run fails with an error that explains how to
 //!   install one.
@@ -29,6 +30,7 @@ mod dispatch;
 pub mod draw;
 mod messages;
 mod module;
+pub mod native;
 mod pipeline;
 mod processes;
 mod target;

@@ -15,8 +15,8 @@ use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64, lower_pack, lower_sample_positions, opt_copy_prop,
-    opt_dce,
+    lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64, lower_pack, lower_sample_positions,
+    lower_small_types, opt_copy_prop, opt_dce,
 };
 use tgsi_ir::shader::ShaderStage;
 use tgsi_registers::NO_OPERANDS;
@@ -40,8 +40,9 @@ pub(crate) fn interface_integers(shader: &mut Shader, options: &TgsiOptions) -> 
     Ok(lower::interface_integers(shader, &options.vec4_target(shader.stage))?)
 }
 
-/// Lowers operations that the target lacks: 64-bit integers, packed numbers, roundings of 64-bit floats, positions of
-/// samples, numbers of subgroups, fractions and exponents of floats (for virgl hosts of 64-bit floats, too).
+/// Lowers operations that the target lacks: numbers of 8 and 16 bits, 64-bit integers, packed numbers, roundings of
+/// 64-bit floats, positions of samples, numbers of subgroups, fractions and exponents of floats (for virgl hosts of
+/// 64-bit floats, too).
 fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
     let rounding = DoubleOps::TRUNC.union(DoubleOps::CEIL).union(DoubleOps::ROUND_EVEN);
     let lowering = CompilerOptions {
@@ -53,8 +54,10 @@ fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut 
         lower_doubles: if options.has_wide_rounding { DoubleOps::NONE } else { rounding },
         ..CompilerOptions::default()
     };
+    // First: 64-bit integers are packed from words.
+    let mut progress = passes.run_on(shader, "tgsi:lower_small_types", lower_small_types);
     passes.run_on(shader, "tgsi:lower_wide_vectors", lower_wide_vectors);
-    let mut progress = passes.run_on(shader, "tgsi:lower_frexp", |s| lower_frexp(s, &lowering));
+    progress |= passes.run_on(shader, "tgsi:lower_frexp", |s| lower_frexp(s, &lowering));
     progress |= passes.run_on(shader, "tgsi:lower_subgroup_ids", lower_subgroup_ids);
     progress |=
         !options.has_sample_queries() && passes.run_on(shader, "tgsi:lower_sample_positions", lower_sample_positions);

@@ -274,7 +274,9 @@ impl Selector<'_> {
             let bits = self.word(bits);
             self.emit_bare(Opcode::Membar, &[bits]);
         }
-        if Scope::from_i32(body.index(inst, IndexKind::ExecutionScope)).unwrap_or(Scope::None) != Scope::None {
+        // The invocations of a subgroup run in step.
+        let execution = Scope::from_i32(body.index(inst, IndexKind::ExecutionScope));
+        if matches!(execution, Some(Scope::Workgroup | Scope::QueueFamily | Scope::Device)) {
             self.emit_bare(Opcode::Barrier, &[]);
         }
     }

@@ -16,7 +16,7 @@ use crate::strings::{c_string, json};
 const MAX_OPTIONS: usize = 4096;
 
 /// Front ends that not every build has, and the feature of this package that adds each.
-const OF_FEATURES: &[(&str, &str)] = &[("glsl", "glsl")];
+const OF_FEATURES: &[(&str, &str)] = &[("glsl", "glsl"), ("spirv", "spirv-in")];
 
 /// The choice of front ends by the options of a compiler.
 pub(crate) struct FrontEnds {
@@ -117,7 +117,9 @@ mod tests {
         let message = |name| front_end_named(name).err().and_then(|failure| failure.message).unwrap_or_default();
         assert_eq!(message("tgsi"), "");
         assert!(message("glsk").starts_with("no front end `glsk`; there are tgsi, "));
-        let is_missing = message("glsl").contains("built without the feature `glsl`");
-        assert_eq!(is_missing, tgsi_registry::find_front_end("glsl").is_none());
+        for (name, feature) in OF_FEATURES {
+            let is_missing = message(name).contains(&format!("built without the feature `{feature}`"));
+            assert_eq!(is_missing, tgsi_registry::find_front_end(name).is_none());
+        }
     }
 }

@@ -259,6 +259,15 @@ fn installed() -> Result<(), Failed> {
     if !is_right {
         return Err(format!("the example glsl: {output:?}").into());
     }
+    let has_spirv = tgsi_registry::find_front_end("spirv").is_some();
+    let module = root.join("module.spv");
+    std::fs::write(&module, [3, 2, 0x23, 7])?;
+    let output = example("spirv")?.arg(&module).output()?;
+    let log = String::from_utf8_lossy(&output.stderr);
+    let message = if has_spirv { "T1501" } else { "built without the feature `spirv-in`" };
+    if !log.contains(message) || output.status.success() {
+        return Err(format!("the example spirv: {output:?}").into());
+    }
     preloaded(root)?;
     // Builds that cannot run shaders report that.
     let (status, expected) = if cfg!(feature = "run") { (0, "-1 -1 0 1\n1 -1 0 1\n-1 1 0 1\n") } else { (2, "") };

@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 use tgsi::tables::{File, Interpolation};
 
-use crate::clip::clip;
+use crate::clip::{DepthRange, clip};
 use crate::fragment::{self, Fragments, Tile};
 use crate::interface::slots;
 use crate::scene::{Picture, Scene};
-use crate::triangle::Triangle;
+use crate::triangle::{Triangle, Viewport};
 use crate::vertex;
 
 /// Pixels of each side of a tile.
@@ -23,17 +23,18 @@ pub fn draw(scene: &Scene<'_>, picture: &mut Picture) {
         Err(error) => return note(picture, vec![error]),
     };
 
+    let viewport = Viewport::of_picture(picture.size);
     let mut triangles = Vec::new();
     for (number, indices) in scene.mesh.triangles.iter().enumerate() {
         let corners = indices.map(|index| vertices.get(index as usize));
         let [Some(a), Some(b), Some(c)] = corners else { continue };
-        let mut polygon = clip([a, b, c]);
+        let mut polygon = clip([a, b, c], DepthRange::Symmetric);
         // Flat inputs come from the last vertex, as in OpenGL.
         for (slot, _) in read.iter().enumerate().filter(|(_, slot)| slot.interpolation == Interpolation::Constant) {
             polygon.iter_mut().for_each(|vertex| vertex.varyings[slot] = c.varyings[slot]);
         }
         for pair in polygon.get(1..).unwrap_or(&[]).windows(2) {
-            triangles.extend(Triangle::new([&polygon[0], &pair[0], &pair[1]], picture.size, number as u32));
+            triangles.extend(Triangle::new([&polygon[0], &pair[0], &pair[1]], &viewport, number as u32));
         }
     }
 

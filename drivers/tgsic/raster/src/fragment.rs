@@ -197,7 +197,10 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
                 _ => {
                     for (word, at) in row.iter_mut().zip(0..) {
                         let (quad, lane) = (&quads[at / 4], at % 4);
-                        *word = quad.triangle.interpolate(slot, number, component, &quad.weights[lane]).to_bits();
+                        *word = quad
+                            .triangle
+                            .interpolate(slot.interpolation, number, component, &quad.weights[lane])
+                            .to_bits();
                     }
                 }
             }

@@ -21,6 +21,7 @@
 //! - Window coordinates have their origin in the upper left corner. In clip space, as in OpenGL, y points up and z is
 //!   between -w and w. Triangles that are counter-clockwise on the screen face the viewer. No face is culled.
 //! - Lanes of a run are quads in the order of [`tgsi_environment`]; uncovered pixels of a quad are helpers.
+//! - [`setup`] has the parts between vertices and pixels for other pipelines, such as Vulkan's.
 //! - A run that fails draws nothing: its pixels keep the background, and the error is reported with the picture.
 
 mod clip;
@@ -32,6 +33,12 @@ mod scene;
 pub mod texture;
 mod triangle;
 mod vertex;
+
+/// Clipping and set-up of triangles.
+pub mod setup {
+    pub use crate::clip::{DepthRange, MAX_DISTANCES, ShadedVertex, clip};
+    pub use crate::triangle::{Triangle, Viewport, Weights};
+}
 
 pub use draw::draw;
 pub use mesh::{Attribute, Mesh, MeshError};

@@ -42,8 +42,8 @@ pub struct RunArguments {
 /// Arguments of `draw`.
 #[derive(Debug, Args)]
 pub struct DrawArguments {
-    /// A file with the shaders of a pipeline (`.shader_test`), whose test section is played: the picture is that at its
-    /// end. Probes that fail are shown, and the exit status is 1 then.
+    /// A file with the shaders of a pipeline (`.shader_test`), whose test section is played, or an Amber script
+    /// (`.amber`): the picture is that at its end. Probes that fail are shown, and the exit status is 1 then.
     #[arg(conflicts_with_all = ["fragment", "vertex", "mesh", "fit", "attributes", "textures", "constants", "uniforms",
           "time", "size", "frames", "background"])]
     pub test: Option<PathBuf>,

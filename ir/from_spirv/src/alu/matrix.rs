@@ -35,13 +35,13 @@ impl<V: Copy> Matrix<V> {
     }
 
     /// The columns, or the rows.
-    fn in_order<S: Sink<Value = V>>(&self, sink: &mut S, by_rows: bool) -> Columns<V> {
+    pub(super) fn in_order<S: Sink<Value = V>>(&self, sink: &mut S, by_rows: bool) -> Columns<V> {
         if self.by_rows == by_rows { self.vectors.clone() } else { matrix::transpose(sink, &self.vectors) }
     }
 }
 
 /// A matrix times a column: dot products with its rows, or the sum of its columns, each times a component.
-fn times_vector<S: Sink>(sink: &mut S, matrix: &Matrix<S::Value>, vector: S::Value) -> Option<S::Value> {
+pub(super) fn times_vector<S: Sink>(sink: &mut S, matrix: &Matrix<S::Value>, vector: S::Value) -> Option<S::Value> {
     if matrix.by_rows {
         operators::vector_times_matrix(sink, vector, &matrix.vectors)
     } else {
@@ -50,7 +50,7 @@ fn times_vector<S: Sink>(sink: &mut S, matrix: &Matrix<S::Value>, vector: S::Val
 }
 
 /// The product of two matrices. No operand is transposed.
-fn product<S: Sink>(sink: &mut S, a: &Matrix<S::Value>, b: &Matrix<S::Value>) -> Option<Matrix<S::Value>> {
+pub(super) fn product<S: Sink>(sink: &mut S, a: &Matrix<S::Value>, b: &Matrix<S::Value>) -> Option<Matrix<S::Value>> {
     let (left, right) = (&a.vectors, &b.vectors);
     Some(match (a.by_rows, b.by_rows) {
         // Each column of the right one times the left one.

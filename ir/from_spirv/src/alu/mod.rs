@@ -155,6 +155,7 @@ pub(crate) fn compute<S: Sink>(sink: &mut S, form: &Form, terms: &[Term<S::Value
 
 impl Emitter<'_, '_, '_> {
     /// An integer with 32 bits.
+    #[expect(clippy::wrong_self_convention, reason = "the instruction that converts is emitted")]
     pub(crate) fn to_32_bits(&mut self, def: Def, is_signed: bool) -> Def {
         if self.b.body.bit_size(def) == 32 {
             return def;

@@ -14,7 +14,6 @@ use super::storage::Memory;
 use super::value::Value;
 use crate::alu::{is_integer, is_signed};
 use crate::error::SpirvError;
-use crate::module::Id;
 use crate::types::{TypeData, TypeId};
 
 /// The variable from which a pointer leads.
@@ -137,13 +136,11 @@ impl Emitter<'_, '_, '_> {
         self.map_targets(pointer, |emitter, target| {
             let mut target = target.clone();
             // A variable has no neighbours: the distance must be 0.
-            let is_element = emitter.ends_in_array(&target);
+            let most = emitter.last_element(&target);
             let Some(last) = target.steps.pop() else { return Ok(target) };
-            if !is_element {
-                return Err(SpirvError::Pointer { id });
-            }
+            let most = most.ok_or(SpirvError::Pointer { id })?;
             target.steps.push(match (last, distance) {
-                (Step::Part(a), Step::Part(b)) => Step::Part(a.wrapping_add(b)),
+                (Step::Part(a), Step::Part(b)) => Step::Part(a.wrapping_add(b).min(most)),
                 (a, b) => {
                     let (a, b) = (emitter.step_index(a), emitter.step_index(b));
                     Step::Index(emitter.b.alu(AluOp::Iadd, &[a, b]))
@@ -162,10 +159,5 @@ impl Emitter<'_, '_, '_> {
                 Err(SpirvError::WrongKind { id, found, expected: "an image or a sampler" })
             }
         }
-    }
-
-    /// Whether an id is a variable of the module.
-    pub(crate) fn is_global(&self, id: u32) -> bool {
-        matches!(self.context.module.id(id), Id::Variable(_))
     }
 }

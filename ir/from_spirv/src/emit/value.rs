@@ -148,7 +148,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// A value of a type from its leaves.
-    pub(crate) fn from_leaves(&mut self, ty: TypeId, leaves: &[Def]) -> Value {
+    pub(crate) fn leaves_to_value(&mut self, ty: TypeId, leaves: &[Def]) -> Value {
         match (self.context.module.types.get(ty), leaves) {
             (TypeData::Vector { .. }, &[def]) => Value::Vector(def),
             (&TypeData::Pointer { class, pointee, .. }, &[def]) => self.vector_pointer(def, class, pointee),

@@ -7,7 +7,8 @@ mod values;
 
 use spirv::{GlslStd450Op as G, Op};
 use tgsi_arithmetic::convert::convert;
-use tgsi_arithmetic::{Kind, Scalar, matrix};
+use tgsi_arithmetic::{Columns, Kind, Scalar, matrix};
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::entities::Def;
 use tgsi_ir::types::ScalarType;
 
@@ -160,8 +161,12 @@ impl Emitter<'_, '_, '_> {
                     return Err(misfit("the matrix is not square"));
                 }
                 // The transpose has the same one.
-                let value = matrix::determinant(&mut self.b, &matrix.vectors);
+                let value = {
+                    let vectors = self.widened(&matrix.vectors);
+                    matrix::determinant(&mut self.b, &vectors)
+                };
                 let value = value.ok_or_else(|| misfit("the matrix is not square"))?;
+                let value = if scalar == ScalarType::Float16 { self.b.alu(AluOp::F2f16, &[value]) } else { value };
                 let term = Term { value, scalar };
                 let value = checked(&self.b, term, Class::Float, count, scalar.bit_size());
                 value.map(Value::Vector).map_err(|fault| about(fault, format!("{op:?}")))
@@ -173,8 +178,15 @@ impl Emitter<'_, '_, '_> {
                     return Err(misfit("the matrix is not square"));
                 }
                 // The inverse of the transpose is the transpose of the inverse.
-                let vectors = matrix::inverse(&mut self.b, &matrix.vectors);
-                let vectors = vectors.ok_or_else(|| misfit("the matrix is not square"))?;
+                let is_half = matrix.vectors.iter().all(|&vector| self.b.body.bit_size(vector) == 16);
+                let vectors = {
+                    let vectors = self.widened(&matrix.vectors);
+                    matrix::inverse(&mut self.b, &vectors)
+                };
+                let mut vectors = vectors.ok_or_else(|| misfit("the matrix is not square"))?;
+                if is_half {
+                    vectors.iter_mut().for_each(|vector| *vector = self.b.alu(AluOp::F2f16, &[*vector]));
+                }
                 self.matrix_value(&Matrix { vectors, by_rows: matrix.by_rows }, inst)
             }
             G::Modf | G::Frexp | G::ModfStruct | G::FrexpStruct => self.parts(op, first, rest, inst),
@@ -183,6 +195,15 @@ impl Emitter<'_, '_, '_> {
             }
             _ => Err(SpirvError::ExtendedInstruction { name: format!("{op:?}") }),
         }
+    }
+
+    /// The vectors of a matrix, in 32 bits if they have 16: sums of products lose too much there.
+    fn widened(&mut self, vectors: &[Def]) -> Columns<Def> {
+        let widen = |&vector: &Def| match self.b.body.bit_size(vector) {
+            16 => self.b.alu(AluOp::F2f32, &[vector]),
+            _ => vector,
+        };
+        vectors.iter().map(widen).collect()
     }
 
     /// `Modf` and `Frexp`, and the forms of both that give a struct.

@@ -57,7 +57,7 @@ impl Emitter<'_, '_, '_> {
         let unit = self.unit_access(&value, UnitUse::Sample { compares: form.compares })?;
         let mut lookup = Lookup::new(op, &unit, self.is_non_uniform(inst.word(2)));
         self.coordinate(form, inst, &image, &mut lookup)?;
-        for (kind, def) in level {
+        if let Some((kind, def)) = level {
             lookup.push(kind, def);
         }
         if let Some([x, y]) = operands.gradients.filter(|_| op == TexOp::Txd) {

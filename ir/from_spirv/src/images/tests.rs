@@ -7,7 +7,7 @@ use tgsi_ir::variable::VariableModes;
 
 use crate::compile::Module;
 use crate::options::SpirvOptions;
-use crate::test_modules::{codes, entry, read, read_with};
+use crate::tests::entries::{codes, entry, read, read_with};
 
 const IMAGES: &str = "OpName %t \"t\"
     OpName %s \"s\"

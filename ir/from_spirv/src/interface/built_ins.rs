@@ -12,7 +12,7 @@ use crate::emit::Context;
 use crate::emit::storage::{Packed, Storage, System};
 use crate::error::SpirvError;
 use crate::interface::locations::Layout;
-use crate::interface::{Port, is_mask};
+use crate::interface::{Port, PortVariable, is_mask};
 use crate::options::Environment;
 use crate::types::{TypeData, TypeId};
 
@@ -111,7 +111,8 @@ fn input_place(built_in: BuiltIn, stage: ShaderStage) -> Option<Place> {
         B::BaseVertex => (value(SystemValue::BaseVertex), stage == Vertex),
         B::BaseInstance => (value(SystemValue::BaseInstance), stage == Vertex),
         B::DrawIndex => (value(SystemValue::DrawId), stage == Vertex),
-        B::FragCoord => (value(SystemValue::FragCoord), stage == Fragment),
+        // Not a system value: consumers without integers have an input only.
+        B::FragCoord => (Place::Slot(VaryingSlot::POS, 0), stage == Fragment),
         B::PointCoord => (value(SystemValue::PointCoord), stage == Fragment),
         B::FrontFacing => (value(SystemValue::FrontFace), stage == Fragment),
         B::SampleId => (value(SystemValue::SampleId), stage == Fragment),
@@ -133,6 +134,27 @@ fn input_place(built_in: BuiltIn, stage: ShaderStage) -> Option<Place> {
         _ => return None,
     };
     exists.then_some(place)
+}
+
+/// Where a built-in is, for the manual; `None` if the stage does not have it.
+#[cfg(test)]
+pub(crate) fn place(built_in: BuiltIn, stage: ShaderStage, is_output: bool) -> Option<String> {
+    let place = if is_output { output_place(built_in, stage) } else { input_place(built_in, stage) };
+    let slot_name = |slot| match (stage, is_output) {
+        (ShaderStage::Fragment, true) => FragResult::name(slot),
+        _ => VaryingSlot::name(slot),
+    };
+    Some(match place? {
+        Place::Slot(slot, component) => {
+            let component = ["", ".y", ".z", ".w"][usize::from(component & 3)];
+            format!("`{}{component}`", slot_name(slot).unwrap_or_default())
+        }
+        Place::Levels(slot) => format!("`{}`", slot_name(slot).unwrap_or_default()),
+        Place::Distances => "`CLIP_DIST0`, `CLIP_DIST1`".to_owned(),
+        Place::System(System::Value(value)) => format!("`{}`", value.name()),
+        Place::System(System::BuiltIn(_)) => "computed".to_owned(),
+        Place::System(System::Zero) => "0".to_owned(),
+    })
 }
 
 impl Context<'_> {
@@ -181,7 +203,7 @@ impl Context<'_> {
         Ok(port)
     }
 
-    /// The data of the variable of a built-in in a slot of its own.
+    /// The data of the variable of a built-in in a separate slot.
     fn built_in_data(
         &mut self,
         number: u32,
@@ -202,7 +224,8 @@ impl Context<'_> {
             data.streams = self.streams(&decorations)?;
         }
         if !port.is_output && self.stage == ShaderStage::Fragment {
-            data.interpolation = InterpMode::Flat;
+            let is_position = slot == VaryingSlot::POS;
+            data.interpolation = if is_position { InterpMode::NoPerspective } else { InterpMode::Flat };
         }
         Ok(data)
     }
@@ -237,7 +260,7 @@ impl Context<'_> {
         data.location = slot.into();
         data.patch = true;
         let variable = self.shader.add_variable(data);
-        port.variables.push((port.ty, variable));
+        port.variables.push(PortVariable { ty: port.ty, variable, element: 0 });
         port.storage = Storage::Packed(Packed {
             vectors: [Some(variable), None],
             mode: VariableModes::SHADER_OUT,

@@ -5,6 +5,7 @@ use tgsi_ir::types::ScalarType;
 
 use crate::emit::Context;
 use crate::emit::storage::Storage;
+use crate::interface::PortVariable;
 use crate::types::{TypeData, TypeId};
 
 impl Context<'_> {
@@ -12,7 +13,7 @@ impl Context<'_> {
     pub(crate) fn describe_interface(&self, interface: &mut Description) {
         for port in &self.interface.ports {
             let list = if port.is_output { &mut interface.outputs } else { &mut interface.inputs };
-            for &(ty, variable) in &port.variables {
+            for &PortVariable { ty, variable, .. } in &port.variables {
                 let Some(data) = self.shader.variables.get(variable) else { continue };
                 let ty = self.glsl_type(ty);
                 list.push(InterfaceVariable::new(data.name.clone(), ty, data.location, data.driver_location));
@@ -30,6 +31,7 @@ impl Context<'_> {
         for list in [&mut interface.inputs, &mut interface.outputs] {
             list.sort_by_key(|variable| variable.register);
         }
+        interface.stream_output = self.stream_output();
     }
 
     /// A type as GLSL spells it.

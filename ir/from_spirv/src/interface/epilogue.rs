@@ -12,15 +12,16 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 
 use crate::emit::storage::Storage;
 use crate::emit::{Context, Emitter};
+use crate::interface::PortVariable;
 use crate::options::Depth;
 use crate::types::{TypeData, TypeId};
 
 impl Context<'_> {
     /// Adds the output of a shadow.
-    fn add_output(&mut self, port: usize, ty: TypeId, data: VariableData) -> IrVariable {
+    fn add_output(&mut self, port: usize, ty: TypeId, element: u32, data: VariableData) -> IrVariable {
         let variable = self.shader.add_variable(data);
         if let Some(port) = self.interface.ports.get_mut(port) {
-            port.variables.push((ty, variable));
+            port.variables.push(PortVariable { ty, variable, element });
         }
         variable
     }
@@ -70,7 +71,7 @@ impl Emitter<'_, '_, '_> {
         let whole = data.ty;
         let from = self.b.deref_var(shadow.variable, shadow.mode, whole);
         let Some((element, elements)) = elements else {
-            let variable = self.context.add_output(number, ty, data);
+            let variable = self.context.add_output(number, ty, 0, data);
             self.copy_output(variable, from, whole);
             return;
         };
@@ -82,7 +83,7 @@ impl Emitter<'_, '_, '_> {
             let Ok(slot) = self.context.slot_of(true, is_patch, first, slots) else { continue };
             let name = format!("{}[{index}]", data.name);
             let data = VariableData { name, ty: ir_type, location: slot, driver_location: first, ..data.clone() };
-            let variable = self.context.add_output(number, element, data);
+            let variable = self.context.add_output(number, element, index, data);
             let index = self.constant(32, &[index.into()]);
             let from = self.b.deref_array(from, index, ir_type);
             self.copy_output(variable, from, ir_type);

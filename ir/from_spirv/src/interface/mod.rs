@@ -12,13 +12,14 @@
 //!
 //! Only outputs that an instruction or an initialiser writes exist. Registers are numbered at the end (`numbering`).
 
-mod built_ins;
+pub(crate) mod built_ins;
 mod description;
 mod distances;
 mod epilogue;
 mod locations;
 mod modes;
 mod numbering;
+mod stream_output;
 mod system_values;
 #[cfg(test)]
 mod tests;
@@ -41,9 +42,13 @@ use crate::error::SpirvError;
 use crate::types::{TypeData, TypeId};
 use distances::Distances;
 use locations::Layout;
+use stream_output::Capture;
 
 /// The member number of a variable that is one port.
 const WHOLE: u32 = u32::MAX;
+
+/// The most pieces of an output that stream output captures: more components than devices have for all outputs.
+const MAX_CAPTURES: usize = 1 << 12;
 
 /// The number of a port, and the steps in it.
 type PortSteps = (usize, SmallVec<[Step; 4]>);
@@ -71,8 +76,19 @@ struct Port {
     /// The output that a shadow is copied to.
     output: Option<VariableData>,
     written: Written,
-    /// Inputs and outputs of the IR: types and variables.
-    variables: Vec<(TypeId, IrVariable)>,
+    /// Where stream output captures it.
+    capture: Option<Capture>,
+    /// Inputs and outputs of the IR.
+    variables: Vec<PortVariable>,
+}
+
+/// An input or output of the IR: a port, or an element of it.
+#[derive(Clone, Copy, Debug)]
+struct PortVariable {
+    ty: TypeId,
+    variable: IrVariable,
+    /// The number of the element.
+    element: u32,
 }
 
 /// The inputs and outputs that are used.
@@ -178,10 +194,14 @@ impl Context<'_> {
             .part(member)
             .ok_or(SpirvError::Types { op: "the access".to_owned(), why: "the struct has no such member" })?;
         let name = self.port_name(number, member, layout);
-        match part.built_in {
-            Some(built_in) => self.built_in_port(number, member, layout, built_in, name),
-            None => self.located_port(number, member, layout, name),
+        let mut port = match part.built_in {
+            Some(built_in) => self.built_in_port(number, member, layout, built_in, name)?,
+            None => self.located_port(number, member, layout, name)?,
+        };
+        if port.is_output && self.shader.info.has_transform_feedback_varyings {
+            port.capture = Capture::of(&self.part_decorations(number, member, layout));
         }
+        Ok(port)
     }
 
     /// The name of a variable, or of a member with that of its block. Built-ins have the name of the member.
@@ -269,7 +289,7 @@ impl Context<'_> {
         let mode = if port.is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
         data.mode = mode;
         let variable = self.shader.add_variable(data);
-        port.variables.push((port.ty, variable));
+        port.variables.push(PortVariable { ty: port.ty, variable, element: 0 });
         port.storage = Storage::Memory(Memory { variable, mode, ty, row_major: false });
     }
 }
@@ -285,6 +305,7 @@ impl Port {
             location: None,
             output: None,
             written: Written::default(),
+            capture: None,
             variables: Vec::new(),
         }
     }

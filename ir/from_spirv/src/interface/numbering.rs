@@ -46,6 +46,7 @@ impl Context<'_> {
         }
         self.shader.num_outputs = self.number(VariableModes::SHADER_OUT);
         self.note_slots();
+        self.note_captures();
         let distances = &self.interface.distances;
         let known = distances[1].as_ref().filter(|known| known.is_written).or(distances[0].as_ref());
         if let Some(distances) = known {

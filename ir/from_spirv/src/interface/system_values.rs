@@ -58,16 +58,25 @@ impl Emitter<'_, '_, '_> {
                 self.b.alu(AluOp::Iadd, &[first, local])
             }
             BuiltIn::LocalInvocationIndex => {
-                // x + width * (y + height * z)
+                // x + width * (y + height * z), without the components that are 0.
                 let local = self.load_system_value(SystemValue::LocalInvocationId)?;
-                let mut sum = self.b.channel(local, 2);
-                for component in [1u8, 0] {
-                    let length = self.constant(32, &[size[usize::from(component)]]);
-                    let rest = self.b.alu(AluOp::Imul, &[sum, length]);
+                let mut sum = None;
+                for component in [2u8, 1, 0] {
+                    let length = size[usize::from(component)];
+                    if length == 1 {
+                        continue;
+                    }
                     let part = self.b.channel(local, component);
-                    sum = self.b.alu(AluOp::Iadd, &[rest, part]);
+                    sum = Some(match sum {
+                        Some(sum) => {
+                            let length = self.constant(32, &[length]);
+                            let rest = self.b.alu(AluOp::Imul, &[sum, length]);
+                            self.b.alu(AluOp::Iadd, &[rest, part])
+                        }
+                        None => part,
+                    });
                 }
-                sum
+                sum.unwrap_or_else(|| self.constant(32, &[0]))
             }
             BuiltIn::NumSubgroups => self.b.intrinsic_def(IntrinsicOp::LoadNumSubgroups, &[], &[], word),
             BuiltIn::SubgroupId => self.b.intrinsic_def(IntrinsicOp::LoadSubgroupId, &[], &[], word),

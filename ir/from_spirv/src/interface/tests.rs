@@ -8,7 +8,7 @@ use tgsi_ir::variable::VariableModes;
 
 use crate::compile::Module;
 use crate::options::{Depth, Environment, SpirvOptions};
-use crate::test_modules::{codes, entry, read, read_with};
+use crate::tests::entries::{codes, entry, read, read_with};
 
 /// Inputs or outputs: name, location, register.
 fn variables(module: &Module, mode: VariableModes) -> Vec<(String, i32, u32)> {
@@ -256,4 +256,34 @@ fn locations_of_our_own_modules_name_semantics() {
     let module = read_with(&text, &options).module.expect("no errors");
     let found: Vec<i32> = outputs(&module).into_iter().map(|(_, location, _)| location).collect();
     assert_eq!(found, [i32::from(VaryingSlot::COL0) + 1, i32::from(VaryingSlot::TEX0) + 1]);
+}
+
+#[test]
+fn stream_output_is_described() {
+    let declarations = "OpExecutionMode %main Xfb
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %out XfbBuffer 1
+        OpDecorate %out XfbStride 64
+        OpDecorate %a Location 2
+        OpDecorate %a Component 1
+        OpDecorate %a Offset 16
+        OpDecorate %a XfbBuffer 1
+        OpDecorate %a XfbStride 64
+        OpDecorate %m Location 3
+        OpDecorate %m Offset 24
+        OpDecorate %m XfbBuffer 1
+        OpDecorate %m XfbStride 64
+        %to_v2 = OpTypePointer Output %v2
+        %to_m2 = OpTypePointer Output %m2
+        %ones2 = OpConstantComposite %v2 %f1 %f1
+        %unit = OpConstantComposite %m2 %ones2 %ones2
+        %a = OpVariable %to_v2 Output
+        %m = OpVariable %to_m2 Output";
+    let code = format!("{POSITION}\nOpStore %a %ones2\nOpStore %m %unit");
+    let module = read(&entry(Vertex, "%out %a %m", &format!("{PER_VERTEX}\n{declarations}"), &code));
+    assert_eq!(module.shader.info.xfb_stride, [0, 16, 0, 0]);
+    assert_eq!(
+        module.interface.stream_output,
+        "OUT[0].xyzw->1@0/64,OUT[1].yz->1@16/64,OUT[2].xy->1@24/64,OUT[3].xy->1@32/64"
+    );
 }

@@ -12,6 +12,25 @@ use crate::specialize;
 use crate::types::{Member, TypeData, TypeId};
 use crate::words::{Inst, string};
 
+/// Capabilities that no consumer of the targets has.
+pub(crate) const REFUSED: &[Capability] = &[
+    Capability::Kernel,
+    Capability::Addresses,
+    Capability::PhysicalStorageBufferAddresses,
+    Capability::RayTracingKHR,
+    Capability::RayTracingNV,
+    Capability::RayQueryKHR,
+    Capability::RayQueryProvisionalKHR,
+    Capability::RayTracingProvisionalKHR,
+    Capability::MeshShadingEXT,
+    Capability::MeshShadingNV,
+    Capability::CooperativeMatrixKHR,
+    Capability::CooperativeMatrixNV,
+    Capability::TensorsARM,
+    Capability::Pipes,
+    Capability::Groups,
+];
+
 /// Reads all instructions of a module.
 pub(super) fn declare(module: &mut Module, options: &SpirvOptions, findings: &mut Findings) {
     let words = module.words.clone();
@@ -158,32 +177,13 @@ impl Reader<'_> {
     }
 
     fn capability(&mut self, inst: &Inst<'_>) {
-        use Capability as C;
         let number = inst.word(0);
         self.module.capabilities.push(number);
-        let Some(capability) = C::from_u32(number) else {
+        let Some(capability) = Capability::from_u32(number) else {
             self.findings.add(SpirvError::UnknownCapability { number }, inst.span());
             return;
         };
-        let is_refused = matches!(
-            capability,
-            C::Kernel
-                | C::Addresses
-                | C::PhysicalStorageBufferAddresses
-                | C::RayTracingKHR
-                | C::RayTracingNV
-                | C::RayQueryKHR
-                | C::RayQueryProvisionalKHR
-                | C::RayTracingProvisionalKHR
-                | C::MeshShadingEXT
-                | C::MeshShadingNV
-                | C::CooperativeMatrixKHR
-                | C::CooperativeMatrixNV
-                | C::TensorsARM
-                | C::Pipes
-                | C::Groups
-        );
-        if is_refused {
+        if REFUSED.contains(&capability) {
             let name = format!("{capability:?}");
             self.findings.add(SpirvError::Capability { name }, inst.span());
         }

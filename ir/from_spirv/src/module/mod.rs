@@ -7,6 +7,8 @@ mod declare;
 mod function;
 mod image_type;
 
+#[cfg(test)]
+pub(crate) use declare::REFUSED;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -244,6 +246,26 @@ impl Module {
     /// The value of an integer constant with an id.
     pub(crate) fn integer(&self, id: u32) -> Option<u64> {
         self.constants.bits(&self.types, self.constant(id)?)?.first().copied()
+    }
+
+    /// Whether the module may have operations of subgroups.
+    pub(crate) fn has_subgroups(&self) -> bool {
+        use spirv::Capability as C;
+        let is_one = |capability| {
+            matches!(
+                capability,
+                C::GroupNonUniformVote
+                    | C::GroupNonUniformArithmetic
+                    | C::GroupNonUniformBallot
+                    | C::GroupNonUniformShuffle
+                    | C::GroupNonUniformShuffleRelative
+                    | C::GroupNonUniformClustered
+                    | C::GroupNonUniformQuad
+                    | C::SubgroupBallotKHR
+                    | C::SubgroupVoteKHR
+            )
+        };
+        self.capabilities.iter().any(|&number| C::from_u32(number).is_some_and(is_one))
     }
 
     /// The name of an id; empty without one.

@@ -6,7 +6,7 @@ use tgsi_ir::types::TypeData as IrTypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
 use super::Slot;
-use super::sizes::{check_layout, padded};
+use super::sizes::check_layout;
 use crate::emit::Context;
 use crate::emit::storage::{Memory, Storage};
 use crate::error::SpirvError;
@@ -39,6 +39,11 @@ pub(super) struct Block {
     pub(super) register: u32,
     /// Bytes before it in its buffer.
     pub(super) offset: u32,
+}
+
+/// The bytes of the registers that a block takes in a buffer with others; saturated, as its size may be.
+pub(super) fn whole_registers(bytes: u32) -> u32 {
+    bytes.saturating_add(15) & !15
 }
 
 impl Context<'_> {
@@ -75,7 +80,7 @@ impl Context<'_> {
         };
         let types = &self.module.types;
         let size = self.resources.sizes.bytes(types, inner);
-        let ir_type = self.block_type(number, global.ty, if is_flat { padded(size) } else { 0 })?;
+        let ir_type = self.block_type(number, global.ty, if is_flat { whole_registers(size) } else { 0 })?;
         let mut data = VariableData::new(name, ir_type, mode);
         data.access = self.access_of(global.id, None);
         data.descriptor_set = slot.set;

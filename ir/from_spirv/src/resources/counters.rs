@@ -3,7 +3,7 @@
 use spirv::{Decoration, StorageClass};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
-use tgsi_ir::entities::{Def, Variable as IrVariable};
+use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::AtomicOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::TypeData as IrTypeData;
@@ -21,7 +21,6 @@ const MAX_COUNTERS: u32 = 1 << 24;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counter {
     pub(super) global: u32,
-    pub(super) variable: IrVariable,
     pub(super) buffer: u32,
     pub(super) first: u32,
     pub(super) length: u32,
@@ -78,9 +77,9 @@ impl Context<'_> {
         data.location = -1;
         data.driver_location = first;
         data.binding = buffer;
-        let variable = self.shader.add_variable(data);
-        let counter = Counter { global: number, variable, buffer, first, length };
+        self.shader.add_variable(data);
         self.resources.counter_numbers.insert(number, self.resources.counters.len());
+        let counter = Counter { global: number, buffer, first, length };
         self.resources.counters.push(counter);
         Ok(counter)
     }

@@ -6,8 +6,7 @@ use tgsi_environment::SamplerDim;
 use tgsi_ir::types::ScalarType;
 
 use super::Unit;
-use super::blocks::BlockKind;
-use super::sizes::padded;
+use super::blocks::{BlockKind, whole_registers};
 use crate::emit::Context;
 use crate::options::Environment;
 use crate::types::{ImageType, TypeData, TypeId};
@@ -72,7 +71,7 @@ impl Context<'_> {
             for element in 0..block.length {
                 let mut resource = resource.clone();
                 resource.element = element;
-                resource.offset = block.offset.saturating_add(element.saturating_mul(padded(block.size)));
+                resource.offset = block.offset.saturating_add(element.saturating_mul(whole_registers(block.size)));
                 resources.push(resource);
             }
         }

@@ -7,7 +7,7 @@ use tgsi_environment::SamplerDim;
 use tgsi_ir::entities::Variable as IrVariable;
 
 use super::Slot;
-use super::blocks::BlockKind;
+use super::blocks::{BlockKind, whole_registers};
 use crate::emit::Context;
 use crate::error::SpirvError;
 use crate::options::{BindKind, Environment};
@@ -113,7 +113,7 @@ impl Context<'_> {
         // The contents of buffer 0.
         let mut sizes: BTreeMap<(BlockKind, Slot), u32> = BTreeMap::new();
         for block in blocks.iter().filter(|block| block.is_flat) {
-            let bytes = super::sizes::padded(block.size).saturating_mul(block.length);
+            let bytes = whole_registers(block.size).saturating_mul(block.length);
             let slot = if block.kind == BlockKind::Push { Slot::default() } else { block.slot };
             let size = sizes.entry((block.kind, slot)).or_default();
             *size = (*size).max(bytes);

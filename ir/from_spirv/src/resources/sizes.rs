@@ -14,11 +14,6 @@ pub(crate) struct Sizes {
     registers: FxHashMap<TypeId, u32>,
 }
 
-/// Bytes of a block in a buffer with others: whole registers.
-pub(super) fn padded(bytes: u32) -> u32 {
-    bytes.checked_next_multiple_of(16).unwrap_or(u32::MAX)
-}
-
 /// Bytes of a component.
 fn component_bytes(bits: u8) -> u32 {
     if bits < 8 { 4 } else { u32::from(bits) / 8 }

@@ -94,7 +94,8 @@ impl Emitter<'_, '_, '_> {
             Some(Scope::Workgroup) => IrScope::Workgroup,
             Some(Scope::Subgroup) => IrScope::Subgroup,
             Some(Scope::Invocation) => IrScope::Invocation,
-            Some(Scope::QueueFamily) => IrScope::QueueFamily,
+            // Targets know no smaller scope that contains a queue family.
+            Some(Scope::QueueFamily) => IrScope::Device,
             Some(Scope::ShaderCallKHR) => IrScope::ShaderCall,
             None => return Err(SpirvError::Value { what: "the scope", value: number.into() }),
         })
@@ -131,7 +132,7 @@ impl Emitter<'_, '_, '_> {
     fn control_barrier(&mut self, inst: &Inst<'_>) -> Result<(), SpirvError> {
         use MemorySemantics as S;
         let execution = match self.scope(inst.word(0))? {
-            IrScope::Device | IrScope::QueueFamily => IrScope::Workgroup,
+            IrScope::Device => IrScope::Workgroup,
             IrScope::Invocation => IrScope::None,
             scope => scope,
         };

@@ -50,7 +50,7 @@ pub fn lower_fp16_casts(shader: &mut Shader, options: &CompilerOptions) -> bool 
 
 /// Converts to a 32-bit float toward zero, with the last bit set if that is inexact. Correct for conversion to a 16-bit
 /// float: values below all normal numbers become 0.
-fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
+pub(super) fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
     let low = m.op(AluOp::Unpack642x32SplitX, &[value]);
     let high = m.op(AluOp::Unpack642x32SplitY, &[value]);
     let sign = m.iand_imm(high, 0x8000_0000);
@@ -86,6 +86,12 @@ fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
 
 /// Converts a 32-bit float to a 16-bit float.
 fn narrow(m: &mut Arithmetic<'_>, value: Def, toward_zero: bool, mode: ExecutionMode) -> Def {
+    let word = narrow_to_word(m, value, toward_zero, mode);
+    m.op(AluOp::U2u16, &[word])
+}
+
+/// Converts a 32-bit float to the bits of a 16-bit float in a word.
+pub(super) fn narrow_to_word(m: &mut Arithmetic<'_>, value: Def, toward_zero: bool, mode: ExecutionMode) -> Def {
     let magnitude = m.iand_imm(value, 0x7fff_ffff);
     // Normal numbers: the bias changes by 112.
     let rebiased = m.iadd_imm(magnitude, u64::from((-112i32 << 23) as u32));
@@ -124,6 +130,5 @@ fn narrow(m: &mut Arithmetic<'_>, value: Def, toward_zero: bool, mode: Execution
     let result = m.bcsel(is_special, special, result);
     let sign = m.ushr_imm(value, 16);
     let sign = m.iand_imm(sign, 0x8000);
-    let result = m.ior(result, sign);
-    m.op(AluOp::U2u16, &[result])
+    m.ior(result, sign)
 }

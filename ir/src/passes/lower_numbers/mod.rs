@@ -12,6 +12,7 @@ pub mod lower_int_to_float;
 pub mod lower_load_const_to_scalar;
 pub mod lower_pack;
 pub mod lower_phis_to_scalar;
+pub mod lower_small_types;
 
 pub use lower_alu::lower_alu;
 pub use lower_alu_to_scalar::lower_alu_to_scalar;
@@ -24,3 +25,4 @@ pub use lower_int64::lower_int64;
 pub use lower_load_const_to_scalar::lower_load_const_to_scalar;
 pub use lower_pack::lower_pack;
 pub use lower_phis_to_scalar::lower_phis_to_scalar;
+pub use lower_small_types::lower_small_types;

@@ -50,13 +50,13 @@ pub(super) fn io_plan(program: &Program, shader: &Shader) -> Result<IoPlan, RunE
         let location = data.driver_location;
         if data.mode == VariableModes::SYSTEM_VALUE {
             let number = u32::try_from(data.location).unwrap_or(u32::MAX);
-            let booleans = program.layout.io_cells(shader, data.ty, false, 0)?;
-            plan.system_values.extend((0u32..).zip(booleans).map(|(word, cell)| Link {
+            let cells = program.layout.io_cells(shader, data.ty, false, 0)?;
+            plan.system_values.extend((0u32..).zip(cells).map(|(word, cell)| Link {
                 cell: first + word,
                 vertex: 0,
                 register: number,
                 component: word.min(255) as u8,
-                boolean: cell.boolean,
+                scalar: cell.scalar,
             }));
             continue;
         }
@@ -98,6 +98,6 @@ fn links(cells: &[IoCell], first: u32, vertex: u32, location: u32) -> impl Itera
         vertex,
         register: location.saturating_add(io.register),
         component: io.component,
-        boolean: io.boolean,
+        scalar: io.scalar,
     })
 }

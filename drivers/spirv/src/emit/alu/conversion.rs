@@ -117,7 +117,7 @@ impl Emitter<'_> {
         let signed = class == Class::Int;
         let op = if signed { Op::ConvertFToS } else { Op::ConvertFToU };
         let (is_number, fits) = self.float_fits(alu, ty);
-        if is_number && fits {
+        if is_number && fits || self.options.unguarded {
             return Ok((self.pure_of(op, ty, &[a]), ty));
         }
         let truths = Self::truths(ty);

@@ -23,6 +23,7 @@ impl Emitter<'_> {
                 let (a, zero) = (self.source(alu, 0, Class::Float)?, self.real(ty, 0.0));
                 self.glsl(GlslStd450Op::NMax, ty, &[a, zero])
             }
+            Fsign if self.options.unguarded => self.glsl_unary(alu, GlslStd450Op::FSign)?,
             Fsign => self.float_sign(alu, ty)?,
             Frcp => {
                 let (one, a) = (self.real(ty, 1.0), self.source(alu, 0, Class::Float)?);
@@ -58,6 +59,7 @@ impl Emitter<'_> {
             Fmulz => self.product_or_zero(alu, ty)?,
             Fmod => self.float_remainder(alu, ty, GlslStd450Op::Floor)?,
             Frem => self.float_remainder(alu, ty, GlslStd450Op::Trunc)?,
+            Fpow if self.options.unguarded => self.glsl_binary(alu, GlslStd450Op::Pow, Class::Float)?,
             Fpow if ty.bits == 32 => self.power(alu, ty)?,
             Fmin => self.glsl_binary(alu, GlslStd450Op::NMin, Class::Float)?,
             Fmax => self.glsl_binary(alu, GlslStd450Op::NMax, Class::Float)?,

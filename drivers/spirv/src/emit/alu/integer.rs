@@ -157,6 +157,14 @@ impl Emitter<'_> {
     /// the remainder is computed from the quotient. The least number divided by -1 is itself, with remainder 0.
     fn signed_division(&mut self, alu: &Alu, ty: ValueType, part: DivisionResult) -> Result<TypedId, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Int)?, self.source(alu, 1, Class::Int)?);
+        if self.options.unguarded {
+            let op = match part {
+                DivisionResult::Quotient => Op::SDiv,
+                DivisionResult::Remainder => Op::SRem,
+                DivisionResult::Modulus => Op::SMod,
+            };
+            return Ok((self.pure_of(op, ty, &[a, b]), Class::Int));
+        }
         let truths = Self::truths(ty);
         let mask = if ty.bits == 64 { u64::MAX } else { u64::MAX >> 32 };
         let least = 1 << (ty.bits - 1);
@@ -214,7 +222,7 @@ impl Emitter<'_> {
             Some(bits) => !bits.contains(&0),
             None => ty.bits == 32 && (range.low > 0 || range.high < 0),
         };
-        if is_safe {
+        if is_safe || self.options.unguarded {
             return Ok((self.pure_of(op, ty, &[a, b]), Class::Uint));
         }
         let (zero, one) = (self.splat(ty, 0), self.splat(ty, 1));

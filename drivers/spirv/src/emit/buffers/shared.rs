@@ -86,7 +86,7 @@ impl Emitter<'_> {
         let class = self.buffers.plan.shared.class();
         let words = self.buffers.plan.shared_size.div_ceil(4);
         let (ty, memory) = self.own_words(StorageClass::Workgroup, class, words);
-        let initializer = self.clears_at_once().then(|| self.module.null(ty));
+        let initializer = (self.clears_at_once() && !self.options.unguarded).then(|| self.module.null(ty));
         let base = self.module.global_variable(ty, StorageClass::Workgroup, initializer);
         self.name_variable(base, "shared_memory");
         let memory = Memory { base, ..memory };
@@ -139,7 +139,7 @@ impl Emitter<'_> {
     /// Zeroes shared memory before any read: each invocation clears every *n*th word, where *n* is the size of the
     /// workgroup, then all wait at a barrier.
     pub(super) fn clear_shared_memory(&mut self) -> Result<(), SpirvError> {
-        if self.clears_at_once() || self.shader.stage != ShaderStage::Compute {
+        if self.clears_at_once() || self.options.unguarded || self.shader.stage != ShaderStage::Compute {
             return Ok(());
         }
         let variables = self.shared_variables()?;

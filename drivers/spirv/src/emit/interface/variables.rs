@@ -231,7 +231,9 @@ impl Emitter<'_> {
         }
         match built_in {
             BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner => self.module.decorate(id, Decoration::Patch, &[]),
-            BuiltIn::Position if is_output => self.module.decorate(id, Decoration::Invariant, &[]),
+            BuiltIn::Position if is_output && !self.options.unguarded => {
+                self.module.decorate(id, Decoration::Invariant, &[]);
+            }
             _ => {}
         }
         if is_output {

@@ -90,7 +90,11 @@ impl Emitter<'_> {
                     let level = e.tex_source(inst, TexSrcKind::Lod, Class::Int)?;
                     let size = e.texture_size(shape, image, level);
                     // The size of a level beyond the last is undefined; ESSL cannot query the number of levels.
-                    let exists = if e.options.portable { None } else { e.level_exists(inst, shape, image)? };
+                    let exists = if e.options.portable || e.options.unguarded {
+                        None
+                    } else {
+                        e.level_exists(inst, shape, image)?
+                    };
                     Ok(match exists {
                         Some(exists) => {
                             let zero = e.module.null(type_id);

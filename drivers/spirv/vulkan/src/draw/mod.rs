@@ -4,7 +4,7 @@
 //! A minimal host for translated shaders. It runs the stages natively: interfaces, interpolation, derivatives and real
 //! textures, which the harness replaces.
 
-mod objects;
+pub(crate) mod objects;
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};

@@ -3,17 +3,15 @@
 use ash::vk;
 
 use super::Drawing;
+use crate::code::time_limit;
 use crate::device::Device;
 
-/// Nanoseconds after which drawing is abandoned.
-const TIMEOUT: u64 = 60_000_000_000;
-
-pub(super) fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
+pub(crate) fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
     move |error| format!("{what} on Vulkan: {error}")
 }
 
 /// Returns the copy region of a whole image, and of a buffer with its texels in order.
-pub(super) fn copy_region((width, height): (u32, u32)) -> vk::BufferImageCopy {
+pub(crate) fn copy_region((width, height): (u32, u32)) -> vk::BufferImageCopy {
     vk::BufferImageCopy::default().image_subresource(layers()).image_extent(vk::Extent3D { width, height, depth: 1 })
 }
 
@@ -27,24 +25,24 @@ fn range() -> vk::ImageSubresourceRange {
 
 /// A host-visible buffer.
 #[derive(Clone, Copy)]
-pub(super) struct Buffer {
-    pub(super) handle: vk::Buffer,
+pub(crate) struct Buffer {
+    pub(crate) handle: vk::Buffer,
     memory: vk::DeviceMemory,
     bytes: u64,
 }
 
 /// An image with one level.
 #[derive(Clone, Copy)]
-pub(super) struct Image {
-    pub(super) handle: vk::Image,
-    pub(super) view: vk::ImageView,
+pub(crate) struct Image {
+    pub(crate) handle: vk::Image,
+    pub(crate) view: vk::ImageView,
 }
 
 /// A texture, and a buffer with its texels.
-pub(super) struct Upload {
-    pub(super) image: Image,
-    pub(super) staging: vk::Buffer,
-    pub(super) size: (u32, u32),
+pub(crate) struct Upload {
+    pub(crate) image: Image,
+    pub(crate) staging: vk::Buffer,
+    pub(crate) size: (u32, u32),
 }
 
 impl Upload {
@@ -52,7 +50,7 @@ impl Upload {
     ///
     /// # Safety
     /// The commands are being recorded, and the objects live until they have run.
-    pub(super) unsafe fn record(&self, device: &Device, commands: vk::CommandBuffer) {
+    pub(crate) unsafe fn record(&self, device: &Device, commands: vk::CommandBuffer) {
         let (copied, read) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL);
         let barrier = |from, to, before, after| {
             [vk::ImageMemoryBarrier::default()
@@ -85,24 +83,26 @@ impl Upload {
 }
 
 /// The objects created for a drawing, destroyed with it.
-pub(super) struct Objects {
-    device: &'static Device,
-    buffers: Vec<Buffer>,
-    images: Vec<(Image, vk::DeviceMemory)>,
-    samplers: Vec<vk::Sampler>,
-    passes: Vec<vk::RenderPass>,
-    framebuffers: Vec<vk::Framebuffer>,
-    set_layouts: Vec<vk::DescriptorSetLayout>,
-    layouts: Vec<vk::PipelineLayout>,
-    descriptor_pools: Vec<vk::DescriptorPool>,
-    shaders: Vec<vk::ShaderModule>,
-    pipelines: Vec<vk::Pipeline>,
+pub(crate) struct Objects {
+    pub(crate) device: &'static Device,
+    pub(crate) buffers: Vec<Buffer>,
+    pub(crate) images: Vec<(Image, vk::DeviceMemory)>,
+    pub(crate) samplers: Vec<vk::Sampler>,
+    pub(crate) passes: Vec<vk::RenderPass>,
+    pub(crate) framebuffers: Vec<vk::Framebuffer>,
+    pub(crate) set_layouts: Vec<vk::DescriptorSetLayout>,
+    pub(crate) layouts: Vec<vk::PipelineLayout>,
+    pub(crate) descriptor_pools: Vec<vk::DescriptorPool>,
+    pub(crate) shaders: Vec<vk::ShaderModule>,
+    pub(crate) pipelines: Vec<vk::Pipeline>,
+    /// Views of buffers.
+    pub(crate) buffer_views: Vec<vk::BufferView>,
     command_pools: Vec<vk::CommandPool>,
     fences: Vec<vk::Fence>,
 }
 
 impl Objects {
-    pub(super) fn new(device: &'static Device) -> Objects {
+    pub(crate) fn new(device: &'static Device) -> Objects {
         Objects {
             device,
             buffers: Vec::new(),
@@ -115,13 +115,14 @@ impl Objects {
             descriptor_pools: Vec::new(),
             shaders: Vec::new(),
             pipelines: Vec::new(),
+            buffer_views: Vec::new(),
             command_pools: Vec::new(),
             fences: Vec::new(),
         }
     }
 
     /// Creates a buffer with a content.
-    pub(super) fn buffer(&mut self, bytes: u64, usage: vk::BufferUsageFlags, content: &[u8]) -> Result<Buffer, String> {
+    pub(crate) fn buffer(&mut self, bytes: u64, usage: vk::BufferUsageFlags, content: &[u8]) -> Result<Buffer, String> {
         let handle = &self.device.handle;
         let info = vk::BufferCreateInfo::default().size(bytes.max(4)).usage(usage);
         // SAFETY: the device is never destroyed, and the structures live until after the calls. The same holds in all
@@ -148,7 +149,7 @@ impl Objects {
     }
 
     /// Maps the memory of a buffer during a call of `inner`.
-    pub(super) fn with_memory<T>(&self, buffer: &Buffer, inner: impl FnOnce(&mut [u8]) -> T) -> Result<T, String> {
+    pub(crate) fn with_memory<T>(&self, buffer: &Buffer, inner: impl FnOnce(&mut [u8]) -> T) -> Result<T, String> {
         let handle = &self.device.handle;
         let none = vk::MemoryMapFlags::empty();
         // SAFETY: the memory can be mapped, is not mapped, and is at least as large as the buffer.
@@ -162,11 +163,11 @@ impl Objects {
         Ok(result)
     }
 
-    pub(super) fn read(&self, buffer: &Buffer) -> Result<Vec<u8>, String> {
+    pub(crate) fn read(&self, buffer: &Buffer) -> Result<Vec<u8>, String> {
         self.with_memory(buffer, |bytes| bytes.to_vec())
     }
 
-    pub(super) fn image(
+    pub(crate) fn image(
         &mut self,
         (width, height): (u32, u32),
         format: vk::Format,
@@ -208,7 +209,7 @@ impl Objects {
         Ok(Image { handle: image, view })
     }
 
-    pub(super) fn render_pass(&mut self, format: vk::Format) -> Result<vk::RenderPass, String> {
+    pub(crate) fn render_pass(&mut self, format: vk::Format) -> Result<vk::RenderPass, String> {
         let attachments = [vk::AttachmentDescription::default()
             .format(format)
             .samples(vk::SampleCountFlags::TYPE_1)
@@ -237,7 +238,7 @@ impl Objects {
         Ok(pass)
     }
 
-    pub(super) fn framebuffer(
+    pub(crate) fn framebuffer(
         &mut self,
         pass: vk::RenderPass,
         view: vk::ImageView,
@@ -257,7 +258,7 @@ impl Objects {
     }
 
     /// Creates the layouts of the sets up to the last used one.
-    pub(super) fn set_layouts(&mut self, drawing: &Drawing<'_>) -> Result<Vec<vk::DescriptorSetLayout>, String> {
+    pub(crate) fn set_layouts(&mut self, drawing: &Drawing<'_>) -> Result<Vec<vk::DescriptorSetLayout>, String> {
         let uniforms = drawing.uniforms.iter().map(|u| (u.set, u.binding, vk::DescriptorType::UNIFORM_BUFFER));
         let textures = drawing.textures.iter().map(|t| (t.set, t.binding, vk::DescriptorType::COMBINED_IMAGE_SAMPLER));
         let all: Vec<_> = uniforms.chain(textures).collect();
@@ -282,7 +283,7 @@ impl Objects {
         Ok(self.set_layouts.clone())
     }
 
-    pub(super) fn pipeline_layout(
+    pub(crate) fn pipeline_layout(
         &mut self,
         layouts: &[vk::DescriptorSetLayout],
     ) -> Result<vk::PipelineLayout, String> {
@@ -294,7 +295,7 @@ impl Objects {
         Ok(layout)
     }
 
-    pub(super) fn sampler(&mut self) -> Result<vk::Sampler, String> {
+    pub(crate) fn sampler(&mut self) -> Result<vk::Sampler, String> {
         let info = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).min_filter(vk::Filter::LINEAR);
         // SAFETY: as in `buffer`.
         let sampler = unsafe { self.device.handle.create_sampler(&info, None) }.map_err(failed("no sampler"))?;
@@ -302,7 +303,7 @@ impl Objects {
         Ok(sampler)
     }
 
-    pub(super) fn sets(
+    pub(crate) fn sets(
         &mut self,
         drawing: &Drawing<'_>,
         layouts: &[vk::DescriptorSetLayout],
@@ -352,7 +353,7 @@ impl Objects {
         Ok(sets)
     }
 
-    pub(super) fn shader(&mut self, bytes: &[u8]) -> Result<vk::ShaderModule, String> {
+    pub(crate) fn shader(&mut self, bytes: &[u8]) -> Result<vk::ShaderModule, String> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(bytes)).map_err(|error| error.to_string())?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         // SAFETY: the code is valid SPIR-V if its driver is correct, which other tests check.
@@ -362,7 +363,7 @@ impl Objects {
         Ok(shader)
     }
 
-    pub(super) fn pipeline(
+    pub(crate) fn pipeline(
         &mut self,
         drawing: &Drawing<'_>,
         layout: vk::PipelineLayout,
@@ -426,7 +427,7 @@ impl Objects {
         made.first().copied().ok_or_else(|| "no pipeline on Vulkan".to_owned())
     }
 
-    pub(super) fn commands(&mut self) -> Result<vk::CommandBuffer, String> {
+    pub(crate) fn commands(&mut self) -> Result<vk::CommandBuffer, String> {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(self.device.family);
         // SAFETY: the device was opened with this family.
         let pool = unsafe { self.device.handle.create_command_pool(&info, None) };
@@ -439,7 +440,7 @@ impl Objects {
     }
 
     /// Submits the commands and waits for their end.
-    pub(super) fn submit(&mut self, commands: vk::CommandBuffer) -> Result<(), String> {
+    pub(crate) fn submit(&mut self, commands: vk::CommandBuffer) -> Result<(), String> {
         let handle = &self.device.handle;
         // SAFETY: as in `buffer`.
         let fence = unsafe { handle.create_fence(&vk::FenceCreateInfo::default(), None) };
@@ -449,8 +450,9 @@ impl Objects {
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
         // SAFETY: the caller holds the session, so the queue is not used concurrently; the objects live until the end.
         unsafe { handle.queue_submit(self.device.queue, &submits, fence) }.map_err(failed("no drawing"))?;
+        let nanoseconds = u64::try_from(time_limit().as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence belongs to this device.
-        unsafe { handle.wait_for_fences(&[fence], true, TIMEOUT) }.map_err(|error| {
+        unsafe { handle.wait_for_fences(&[fence], true, nanoseconds) }.map_err(|error| {
             self.device.give_up();
             format!("drawing did not end on Vulkan: {error}")
         })
@@ -477,6 +479,7 @@ impl Drop for Objects {
             self.framebuffers.iter().for_each(|&framebuffer| handle.destroy_framebuffer(framebuffer, None));
             self.passes.iter().for_each(|&pass| handle.destroy_render_pass(pass, None));
             self.samplers.iter().for_each(|&sampler| handle.destroy_sampler(sampler, None));
+            self.buffer_views.iter().for_each(|&view| handle.destroy_buffer_view(view, None));
             for &(image, memory) in &self.images {
                 handle.destroy_image_view(image.view, None);
                 handle.destroy_image(image.handle, None);

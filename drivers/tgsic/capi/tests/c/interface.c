@@ -375,6 +375,70 @@ static const char *in_interface(const tgsic_result *result, const char *text)
     return interface ? strstr(interface, text) : NULL;
 }
 
+// A fragment shader that writes a uniform block `tint` of set 0, binding 4.
+static const uint32_t MODULE[] = {
+    0x07230203, 0x00010000, 0, 17, 0, 0x00020011, 1, 0x0003000e, 0, 1, 0x0006000f, 4, 1, 0x6e69616d, 0, 2,
+    0x00030010, 1, 7, 0x00040005, 3, 0x746e6974, 0, 0x00040047, 2, 30, 0, 0x00030047, 4, 2, 0x00050048, 4,
+    0, 35, 0, 0x00040047, 3, 34, 0, 0x00040047, 3, 33, 4, 0x00020013, 5, 0x00030021, 6, 5, 0x00030016, 7,
+    32, 0x00040017, 8, 7, 4, 0x00040015, 9, 32, 1, 0x0004002b, 9, 10, 0, 0x0003001e, 4, 8, 0x00040020, 11,
+    2, 4, 0x00040020, 12, 2, 8, 0x00040020, 13, 3, 8, 0x0004003b, 11, 3, 2, 0x0004003b, 13, 2, 3,
+    0x00050036, 5, 1, 0, 6, 0x000200f8, 14, 0x00050041, 12, 15, 3, 10, 0x0004003d, 8, 16, 15, 0x0003003e, 2,
+    16, 0x000100fd, 0x00010038
+};
+
+static void spirv(void)
+{
+    tgsic_options options = { .size = sizeof options, .front_end = "spirv" };
+    tgsic_result *error;
+    tgsic_compiler *compiler = tgsic_compiler_new(&options, &error);
+    if (!compiler) {
+        CHECK(tgsic_result_status(error) == TGSIC_ERROR_ARGUMENT);
+        CHECK(strstr(tgsic_result_message(error), "built without the feature `spirv-in`"));
+        tgsic_result_free(error);
+        return;
+    }
+    tgsic_result *result = tgsic_translate(compiler, MODULE, sizeof MODULE);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_form(result) == TGSIC_FORM_TEXT);
+    CHECK(strstr(tgsic_result_data(result, NULL), "MOV OUT[0], CONST[1][0]"));
+    CHECK(in_interface(result, "\"name\":\"tint\"") && in_interface(result, "\"binding\":4"));
+    tgsic_result_free(result);
+
+    // Findings have positions in words.
+    uint32_t wrong[sizeof MODULE / sizeof *MODULE];
+    memcpy(wrong, MODULE, sizeof MODULE);
+    wrong[6] = 6; // the capability Kernel
+    result = tgsic_translate(compiler, wrong, sizeof wrong);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER && tgsic_result_interface(result) == NULL);
+    tgsic_finding finding = { .size = sizeof finding };
+    CHECK(tgsic_result_finding(result, 0, &finding) && finding.is_error && strcmp(finding.code, "T1511") == 0);
+    CHECK(finding.offset == 5 && finding.length == 2);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+
+    // Modules are recognised, also in the other byte order.
+    options.front_end = NULL;
+    compiler = tgsic_compiler_new(&options, NULL);
+    for (size_t n = 0; n < sizeof MODULE / sizeof *MODULE; n++) {
+        uint32_t word = MODULE[n];
+        wrong[n] = word >> 24 | (word >> 8 & 0xff00) | (word << 8 & 0xff0000) | word << 24;
+    }
+    result = tgsic_translate(compiler, wrong, sizeof wrong);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && in_interface(result, "\"tint\""));
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+
+    // Options choose registers.
+    static const char *const OPTIONS[] = { "flat", "stage=fragment" };
+    options.front_end = "spirv";
+    options.front_end_options = OPTIONS;
+    options.num_front_end_options = 2;
+    compiler = tgsic_compiler_new(&options, NULL);
+    result = tgsic_translate(compiler, MODULE, sizeof MODULE);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && strstr(tgsic_result_data(result, NULL), "CONST[0][0]"));
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+}
+
 static void front_ends(void)
 {
     tgsic_options options = { .size = sizeof options, .front_end = "glsk" };
@@ -477,5 +541,6 @@ int main(void)
     resources();
     fit();
     front_ends();
+    spirv();
     return failures != 0;
 }

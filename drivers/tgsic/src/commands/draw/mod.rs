@@ -1,5 +1,6 @@
 //! `draw`: renders a picture with a fragment shader, with or without a vertex shader, or by the test of a file.
 
+mod amber;
 mod constants;
 mod test;
 
@@ -48,6 +49,9 @@ pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> 
     let plan = Plan::to_be_run(&arguments.passes, Some(via))?;
     let reporter = Reporter::for_inputs(1, color);
     if let Some(file) = &arguments.test {
+        if file.extension().is_some_and(|extension| extension == "amber") {
+            return amber::draw(file, arguments, via, &plan);
+        }
         return test::draw(file, arguments, via, &plan, &reporter);
     }
     let mut mesh = read_mesh(&arguments.mesh)?;

@@ -1,4 +1,5 @@
 mod agreement;
+mod matrices;
 pub(crate) mod misfits;
 pub(crate) mod rows;
 mod values;

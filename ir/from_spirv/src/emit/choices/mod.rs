@@ -272,15 +272,21 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// Whether the last step of a pointer is one to an element of an array.
-    pub(super) fn ends_in_array(&mut self, pointer: &Pointer) -> bool {
-        let Some(mut ty) = self.base_type(pointer.base) else { return false };
-        let Some((_, before)) = pointer.steps.split_last() else { return false };
-        for &step in before {
-            let Some(next) = self.step_type(ty, step) else { return false };
-            ty = next;
+    /// The most that a constant index in place of the last step may be; `None` if that is not one to an element, column
+    /// or component.
+    pub(super) fn last_element(&mut self, pointer: &Pointer) -> Option<u32> {
+        let mut ty = self.base_type(pointer.base)?;
+        for &step in pointer.steps.split_last()?.1 {
+            ty = self.step_type(ty, step)?;
         }
-        matches!(self.context.module.types.get(ty), TypeData::Array { .. })
+        match *self.context.module.types.get(ty) {
+            // Elements beyond the end are not accessed.
+            TypeData::Array { .. } => Some(u32::MAX),
+            TypeData::Matrix { columns: count, .. } | TypeData::Vector { count, .. } => {
+                Some(u32::from(count).saturating_sub(1))
+            }
+            _ => None,
+        }
     }
 
     /// The pointer that a change makes of each target.
@@ -357,7 +363,7 @@ impl Emitter<'_, '_, '_> {
             let leaves = emitter.leaves_of(&value).ok_or_else(|| misfit("the memory has no values"))?;
             Ok(leaves.to_vec())
         })?;
-        Ok(self.from_leaves(pointer.ty, &leaves))
+        Ok(self.leaves_to_value(pointer.ty, &leaves))
     }
 
     /// Stores through a pointer whose variable is chosen at run time.

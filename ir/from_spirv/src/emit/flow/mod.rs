@@ -321,7 +321,8 @@ impl Emitter<'_, '_, '_> {
     /// the only way out.
     fn can_continue(&self) -> bool {
         let is_in_loops = self.context.is_in_loops.get(self.function).copied().unwrap_or(true);
-        self.flow.loops.is_empty() && (self.is_entry || !is_in_loops)
+        // A helper would still take part in operations of its subgroup.
+        self.flow.loops.is_empty() && (self.is_entry || !is_in_loops) && !self.context.module.has_subgroups()
     }
 
     /// Whether control continues behind a selection one of whose sides is this block.

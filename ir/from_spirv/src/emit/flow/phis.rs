@@ -134,7 +134,7 @@ impl Emitter<'_, '_, '_> {
             let leaves: Vec<Def> = phi.registers.iter().map(|&register| self.b.load_reg(register, 0)).collect();
             let value = match &phi.pointer {
                 Some(templates) => self.phi_pointer(templates, &leaves),
-                None => self.from_leaves(phi.ty, &leaves),
+                None => self.leaves_to_value(phi.ty, &leaves),
             };
             self.set(phi.id, value);
         }

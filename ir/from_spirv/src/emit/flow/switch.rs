@@ -141,10 +141,10 @@ impl Emitter<'_, '_, '_> {
             });
             self.open(case.block);
             case.next = reached;
-            if let Some(other) = reached {
-                if std::mem::replace(&mut is_fallen_into[other], true) {
-                    result = Err(SpirvError::Unstructured { target: label });
-                }
+            if let Some(other) = reached
+                && std::mem::replace(&mut is_fallen_into[other], true)
+            {
+                result = Err(SpirvError::Unstructured { target: label });
             }
         }
         by_block.keys().for_each(|&block| self.close(block));

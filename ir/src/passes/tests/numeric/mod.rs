@@ -11,6 +11,7 @@ mod int64;
 mod large;
 mod shape;
 mod small;
+mod small_types;
 mod software;
 mod switches;
 
@@ -158,6 +159,7 @@ impl<'a> Check<'a> {
     fn vector_shader(&self) -> Shader {
         let info = self.op.info();
         let mut shader = Shader::new(ShaderStage::Vertex);
+        shader.info.float_controls_execution_mode = self.mode;
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
         let registers = self.registers();

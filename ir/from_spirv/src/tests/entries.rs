@@ -1,12 +1,11 @@
-//! Modules as text, for unit tests: `%a = OpFAdd %float %b %c`, a line for each instruction. `%void`, `%float`, `%v4`,
-//! and the like need no declaration.
+//! Modules with an entry point of any stage: operands may be names of enumerants, and `%void`, `%float`, `%v4`, and the
+//! like need no declaration.
 
 use std::str::FromStr;
 
-use rspirv::grammar::INSTRUCTION_TABLE;
-use rustc_hash::FxHashMap;
 use tgsi_ir::shader::ShaderStage;
 
+use super::assemble;
 use crate::compile::{Compiled, Module, compile};
 use crate::options::SpirvOptions;
 
@@ -46,66 +45,25 @@ fn enumerant(name: &str) -> Option<u32> {
         .or_else(|| number(spirv::Capability::from_str(name).map(|value| value as u32)))
 }
 
-/// The words of a string.
-fn string(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize((bytes.len() + 4) / 4 * 4, 0);
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
-}
-
-/// The words of an instruction.
-fn assemble(line: &str, ids: &mut FxHashMap<String, u32>) -> Vec<u32> {
-    let mut id = |name: &str| {
-        let next = ids.len() as u32 + 1;
-        *ids.entry(name.to_owned()).or_insert(next)
-    };
-    let (result, rest) = line.split_once(" = ").map_or((None, line), |(result, rest)| (Some(result), rest));
-    let mut tokens = rest.split_whitespace();
-    let name = tokens.next().and_then(|name| name.strip_prefix("Op")).expect("an opcode");
-    let inst = INSTRUCTION_TABLE.iter().find(|inst| inst.opname == name).unwrap_or_else(|| panic!("{name}"));
-    let has_type = inst.operands.iter().any(|operand| operand.kind == rspirv::grammar::OperandKind::IdResultType);
-    let mut words = Vec::new();
-    if has_type {
-        words.push(id(tokens.next().expect("a type")));
-    }
-    words.extend(result.map(&mut id));
-    for token in tokens {
-        if token.starts_with('%') {
-            words.push(id(token));
-        } else if let Some(text) = token.strip_prefix('"') {
-            words.extend(string(text.trim_end_matches('"')));
-        } else if let Ok(number) = token.parse::<u32>() {
-            words.push(number);
-        } else if let Ok(number) = token.parse::<f32>() {
-            words.push(number.to_bits());
-        } else {
-            words.push(enumerant(token).unwrap_or_else(|| panic!("{token}")));
-        }
-    }
-    words.insert(0, (words.len() as u32 + 1) << 16 | inst.opcode as u32);
-    words
+/// Replaces names of enumerants by their numbers, and double quotes by single ones.
+fn with_numbers(line: &str) -> String {
+    let mut words = line.split_whitespace().map(|word| match word {
+        word if word.starts_with(['%', '"', '=']) || word.starts_with("Op") => word.replace('"', "'"),
+        word => enumerant(word).map_or_else(|| word.to_owned(), |number| number.to_string()),
+    });
+    let first = words.next().unwrap_or_default();
+    words.fold(first, |line, word| line + " " + &word)
 }
 
 /// The bytes of a module. Names and decorations precede types, so that text may begin with them.
 pub(crate) fn module(text: &str) -> Vec<u8> {
-    let mut ids = FxHashMap::default();
-    let lines = |text: &str| -> Vec<String> {
-        text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
-    };
-    let all = lines(text);
-    let is_annotation = |line: &&String| {
-        let op = line.split(" = ").last().unwrap_or_default();
+    let is_annotation = |line: &&str| {
+        let op = line.split(" = ").last().unwrap_or_default().trim();
         ["OpCapability", "OpEntry", "OpExecution", "OpName", "OpMember", "OpDecorate"].iter().any(|n| op.starts_with(n))
     };
-    let (first, rest): (Vec<&String>, Vec<&String>) = all.iter().partition(is_annotation);
-    let types = lines(TYPES);
-    let mut words: Vec<u32> = Vec::new();
-    for line in first.into_iter().chain(&types).chain(rest) {
-        words.extend(assemble(line, &mut ids));
-    }
-    let mut all = vec![0x0723_0203, 0x0001_0500, 0, ids.len() as u32 + 1, 0];
-    all.extend(words);
-    all.iter().flat_map(|word| word.to_le_bytes()).collect()
+    let (first, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(is_annotation);
+    let all = first.into_iter().chain(TYPES.lines()).chain(rest);
+    assemble(&all.map(with_numbers).fold(String::new(), |text, line| text + &line + "\n"))
 }
 
 /// Reads a module.
