@@ -83,7 +83,7 @@ fn separate_units_keep_their_numbers() {
     let options = SpirvOptions { separate: true, ..SpirvOptions::default() };
     let module = read_with(&entry(Fragment, "", IMAGES, PAIR), &options).module.expect("no errors");
     let text = print(&module.shader);
-    for line in ["sampler2D c (~0, 0, 0)", "sampler2D t (~0, 1, 1)", "sampler2D s (~0, 1, 1)"] {
+    for line in ["sampler2D c (~0, 0, 0)", "sampler2D t (~0, 1, 1)", "sampler2D s#1 (~0, 1, 1)"] {
         assert!(text.contains(line), "{line}: {text}");
     }
 }

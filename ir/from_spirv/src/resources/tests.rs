@@ -27,14 +27,14 @@ const BLOCKS: &str = "OpName %a \"a\"
     %block = OpTypeStruct %v4
     %push = OpTypeStruct %v4
     %blocks = OpTypeArray %block %2
-    %to_block = OpTypePointer Uniform %block
-    %to_blocks = OpTypePointer Uniform %blocks
+    %to_block = OpTypePointer 2 %block
+    %to_blocks = OpTypePointer 2 %blocks
     %to_push = OpTypePointer PushConstant %push
-    %to_v4 = OpTypePointer Uniform %v4
+    %to_v4 = OpTypePointer 2 %v4
     %push_v4 = OpTypePointer PushConstant %v4
-    %a = OpVariable %to_block Uniform
-    %b = OpVariable %to_blocks Uniform
-    %unused = OpVariable %to_block Uniform
+    %a = OpVariable %to_block 2
+    %b = OpVariable %to_blocks 2
+    %unused = OpVariable %to_block 2
     %p = OpVariable %to_push PushConstant";
 
 const LOADS: &str = "%pa = OpAccessChain %to_v4 %a %0
