@@ -85,7 +85,7 @@ pub struct Global {
 }
 
 impl Global {
-    /// The options of front ends, with those that have arguments of their own.
+    /// The options of front ends, with those that have separate arguments.
     pub fn front_end_options(&self) -> Vec<String> {
         let set = |name: &str, value: &String| format!("{name}={value}");
         let strict = self.strict.then(|| "strict".to_owned());

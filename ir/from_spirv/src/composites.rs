@@ -36,7 +36,7 @@ pub(crate) struct Part {
     pub(crate) component: Option<u8>,
 }
 
-/// The part of a type that literal indices lead to; `None` if there is none.
+/// The part of a type that literal indices lead to; `None` if it does not exist.
 pub(crate) fn locate(module: &mut Module, ty: TypeId, indices: &[u32]) -> Option<Part> {
     let mut part = Part { leaf: 0, ty, component: None };
     for &number in indices {
@@ -62,7 +62,7 @@ pub(crate) fn locate(module: &mut Module, ty: TypeId, indices: &[u32]) -> Option
     Some(part)
 }
 
-/// The part of a constant that literal indices lead to; `None` if there is none.
+/// The part of a constant that literal indices lead to; `None` if it does not exist.
 pub(crate) fn known_part(module: &mut Module, known: Known, indices: &[u32]) -> Option<Known> {
     let mut known = known;
     for &number in indices {

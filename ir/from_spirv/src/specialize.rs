@@ -108,7 +108,7 @@ fn shuffle(module: &mut Module, ty: TypeId, vectors: [Known; 2], lanes: &[u32]) 
     Some(module.constants.vector(ty, &bits))
 }
 
-/// A constant with a part replaced. The composites on the way to it are copied.
+/// A constant with a part replaced. The composites on the path to it are copied.
 fn insert(module: &mut Module, object: Known, known: Known, indices: &[u32]) -> Result<Option<Known>, SpirvError> {
     let mut copies: Vec<(TypeId, Vec<Known>, usize)> = Vec::with_capacity(indices.len());
     let mut part = known;

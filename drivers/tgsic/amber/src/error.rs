@@ -42,7 +42,7 @@ pub struct Refusal {
     pub kind: RefusalKind,
     /// A few words that are equal for equal reasons: a command, a code.
     pub reason: String,
-    /// What the reason leaves out; may be empty.
+    /// Details beside the reason; may be empty.
     pub detail: String,
 }
 

@@ -5,7 +5,7 @@ use crate::error::Refusal;
 /// A word, or the end of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Token<'s> {
-    /// Characters without blanks. A parenthesis or comma is a word of its own.
+    /// Characters without blanks. A parenthesis or comma is a separate word.
     Word(&'s str),
     /// The end of a line.
     EndOfLine,
@@ -59,7 +59,7 @@ impl<'s> Tokens<'s> {
             let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')');
             let end = self.rest.find(is_end).unwrap_or(self.rest.len());
             let word = self.take(end);
-            // A line that goes on in the next one.
+            // A line that the next one continues.
             if word == "\\" && self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
                 let at = self.rest.find('\n').unwrap_or(0);
                 self.take(at + 1);

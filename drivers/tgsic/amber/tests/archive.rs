@@ -46,7 +46,7 @@ pub fn read(file: &Path) -> Result<Script, Refusal> {
     Script::parse(&String::from_utf8_lossy(&text), &|name| std::fs::read(folder.join(name)).ok())
 }
 
-/// Scripts that need what the front end lacks, with the reason.
+/// Scripts that need features that the front end lacks, with the reason.
 const OPEN: &[(&str, &str)] =
     &[("workgroup_memory_explicit_layout", "blocks of workgroup memory with a layout do not share their memory")];
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tgsi_spirv_vulkan::native::{Content, Kind, LeafClass, NativeInterface, NativeOutputs, Picture, TexelKind};
 
-/// The relative and absolute error of floats that is no difference.
+/// The relative and absolute error of floats that does not count as a difference.
 const RELATIVE: f32 = 1e-3;
 const ABSOLUTE: f32 = 1e-4;
 /// Exponents of words that are taken for floats, where integers are declared.

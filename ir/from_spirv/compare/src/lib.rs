@@ -1,4 +1,4 @@
-//! Compares the results of SPIR-V modules: on Vulkan as they are, in the interpreter of what the front end makes of
+//! Compares the results of SPIR-V modules: on Vulkan as they are, in the interpreter after the front end, which reads
 //! them, and on Vulkan as the SPIR-V driver writes them again. Also of modules that were changed without changing their
 //! meaning.
 //!
@@ -12,7 +12,7 @@
 //! | `check` | all comparisons of a module |
 //!
 //! Vulkan leaves much undefined that the IR defines, and devices have errors: a difference is a reason to look, and
-//! says which of the executors differ.
+//! names the executors that differ.
 
 mod check;
 mod difference;

@@ -43,7 +43,7 @@ const UNSUPPORTED: [(u32, &str); 20] = [
     (5265, "stencil export"),
 ];
 
-/// What a run is given.
+/// The inputs of a run.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Push constants.
@@ -58,7 +58,7 @@ impl Setup {
     /// Chooses all contents.
     ///
     /// # Errors
-    /// What runs do not support.
+    /// Features that runs do not support.
     pub fn new(interface: &NativeInterface, seed: u64) -> Result<Setup, String> {
         let unsupported = UNSUPPORTED.iter().find(|(capability, _)| interface.capabilities.contains(capability));
         if let Some((_, name)) = unsupported {
@@ -191,7 +191,7 @@ impl Choices {
         if format.bits == 16 {
             return Err("images of halves".to_owned());
         }
-        // Images have room for most coordinates that shaders use.
+        // Images contain most coordinates that shaders use.
         let side = if is_storage { 16 } else { 8 };
         let (shape, size) = match image.dim {
             0 => (PictureShape::D1, [side, 1, 1]),

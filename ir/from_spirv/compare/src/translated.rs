@@ -1,4 +1,4 @@
-//! Runs the SPIR-V that the driver makes of a shader of the front end.
+//! Runs the driver's SPIR-V of a shader of the front end.
 
 use std::collections::BTreeMap;
 

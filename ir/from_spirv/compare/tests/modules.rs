@@ -1,4 +1,4 @@
-//! Modules that naga makes of WGSL, and those of a folder.
+//! Modules that naga compiles from WGSL, and those of a folder.
 
 use std::process::Command;
 

@@ -22,7 +22,7 @@ struct Part {
 /// unchanged.
 ///
 /// # Errors
-/// The module has unknown opcodes, or is no module.
+/// The module has unknown opcodes, or is not a module.
 pub fn capture(words: &[u32], set: u32, binding: u32) -> Result<Vec<u32>, MutateError> {
     let mut editor = Editor { module: Module::read(words)?, random: Random::new(0) };
     let is_vertex = |inst: &&Inst| {

@@ -26,7 +26,7 @@ pub fn damage(words: &[u32], seed: u64) -> Vec<u32> {
     words
 }
 
-/// The places of instructions, as far as their lengths are right.
+/// The places of instructions, while their lengths are right.
 fn instructions(words: &[u32]) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut at = HEADER;

@@ -19,7 +19,7 @@ const DIVISOR_BITS: [u32; 2] = [0xff, 1];
 /// - floats beyond a million are zero before they are converted to integers.
 ///
 /// # Errors
-/// The module has unknown opcodes, or is no module.
+/// The module has unknown opcodes, or is not a module.
 pub fn define(words: &[u32]) -> Result<Vec<u32>, MutateError> {
     let mut editor = Editor { module: Module::read(words)?, random: Random::new(0) };
     editor.define_globals();

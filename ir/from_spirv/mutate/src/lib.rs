@@ -64,7 +64,7 @@ pub fn transformations() -> impl Iterator<Item = &'static str> {
 /// Applies up to `count` random transformations; fewer if they do not apply.
 ///
 /// # Errors
-/// The module has unknown opcodes, or is no module.
+/// The module has unknown opcodes, or is not a module.
 pub fn mutate(words: &[u32], seed: u64, count: usize) -> Result<Mutation, MutateError> {
     mutate_by(words, seed, count, |_| true)
 }
@@ -72,7 +72,7 @@ pub fn mutate(words: &[u32], seed: u64, count: usize) -> Result<Mutation, Mutate
 /// Applies transformations with suitable names, as [`mutate`].
 ///
 /// # Errors
-/// The module has unknown opcodes, or is no module.
+/// The module has unknown opcodes, or is not a module.
 pub fn mutate_by(
     words: &[u32],
     seed: u64,

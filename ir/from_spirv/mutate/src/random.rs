@@ -29,7 +29,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// Returns one of these; `None` if there are none.
+    /// Returns one of these; `None` for an empty list.
     pub fn choose<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         from.get(self.below(from.len())).copied()
     }

@@ -1,4 +1,4 @@
-//! Modules that naga makes of WGSL, changed and damaged.
+//! Modules that naga compiles from WGSL, changed and damaged.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -61,7 +61,7 @@ fn module(source: &str) -> Vec<u32> {
     naga::back::spv::write_vec(&module, &info, &Default::default(), None).expect("SPIR-V")
 }
 
-/// Returns what `spirv-val` says; `None` if it accepts the module.
+/// Returns the message of `spirv-val`; `None` if it accepts the module.
 fn complaint(words: &[u32]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("module.spv");

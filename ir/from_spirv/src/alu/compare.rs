@@ -17,7 +17,7 @@ pub(super) fn compare<S: Sink>(sink: &mut S, form: &Form, terms: &[Term<S::Value
         let (a, b) = if is_exchanged { (b, a) } else { (a, b) };
         return Ok(match opcode {
             AluOp::Flt | AluOp::Fge | AluOp::Feq | AluOp::Fneu => sink.two(opcode, a, b),
-            // What they are for is NaN.
+            // Their purpose is NaN.
             _ => exactly(sink, |sink| sink.two(opcode, a, b)),
         });
     }

@@ -89,7 +89,7 @@ fn bounded<S: Sink>(
         let least = sink.constant(source.bits, &[least & bounds_mask(source.bits)]);
         x = sink.two(AluOp::Imax, x, least);
     }
-    // Bits that hold the value: the sign is none of them.
+    // Bits that hold the value: without the sign.
     let value_bits = |ty: tgsi_arithmetic::Scalar| ty.bits - u8::from(ty.kind == Kind::Int);
     if value_bits(source) > value_bits(target) {
         let greatest = sink.constant(source.bits, &[greatest]);

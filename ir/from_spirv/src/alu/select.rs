@@ -78,7 +78,8 @@ impl Emitter<'_, '_, '_> {
     /// Selects leaves by a scalar.
     fn select_leaves(&mut self, condition: u32, a: &[Def], b: &[Def]) -> Result<Rc<[Def]>, &'static str> {
         let condition = self.term(condition).map_err(|_| "the condition is not a boolean")?;
-        let condition = checked(&self.b, condition, Class::Boolean, 1, 1).map_err(|_| "the condition is no boolean")?;
+        let condition =
+            checked(&self.b, condition, Class::Boolean, 1, 1).map_err(|_| "the condition is not a boolean")?;
         if a.len() != b.len() {
             return Err("the operands differ");
         }

@@ -44,7 +44,7 @@ struct Bound {
     access: AccessFlags,
 }
 
-/// What a pointer or opaque argument leads to.
+/// The target of a pointer or opaque argument.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Binding {
     /// One, unless it is chosen at run time.

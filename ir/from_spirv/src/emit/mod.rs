@@ -251,7 +251,7 @@ impl<'c, 'm, 'b> Emitter<'c, 'm, 'b> {
         let mut b = Builder::new(self.b.body, Cursor::BlockStart(start));
         let result = emit(&mut b);
         let cursor = b.cursor;
-        // What follows comes behind.
+        // Further code comes behind.
         if self.b.cursor == Cursor::BlockStart(start) {
             self.b.cursor = cursor;
         }

@@ -44,7 +44,7 @@ pub(crate) struct Packed {
 pub(crate) enum System {
     /// A system value of the IR, whose components are those of the built-in.
     Value(SystemValue),
-    /// A built-in with code of its own, by its number.
+    /// A built-in that is computed, by its number.
     BuiltIn(u32),
     /// A constant of zeros.
     Zero,

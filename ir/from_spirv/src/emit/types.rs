@@ -9,7 +9,7 @@ use tgsi_ir::variable::VariableModes;
 use super::Context;
 use crate::types::{TypeData, TypeId};
 
-/// What the IR type of a type depends on.
+/// The properties that the IR type of a type depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TypeKey {
     ty: TypeId,

@@ -75,7 +75,7 @@ impl Emitter<'_, '_, '_> {
             self.copy_output(variable, from, whole);
             return;
         };
-        // Elements with constant indices are outputs of their own, so that only those that are written exist.
+        // Elements with constant indices are separate outputs, so that only those that are written exist.
         let ir_type = self.context.ir_type(element);
         let slots = self.context.shader.types.slots(ir_type);
         for index in elements {

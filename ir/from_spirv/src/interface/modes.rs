@@ -171,7 +171,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The default flags of fast math of a type: what they do not allow is preserved.
+    /// The default flags of fast math of a type: other properties are preserved.
     fn set_fast_math(&mut self, mode: &Mode) -> Result<(), SpirvError> {
         let ty = mode.operands.first().copied().unwrap_or(0);
         let found = self.module.id(ty).kind();

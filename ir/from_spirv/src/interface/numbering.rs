@@ -13,7 +13,7 @@ use tgsi_ir::{Body, InstData};
 use crate::emit::Context;
 use crate::options::Environment;
 
-/// Slots between stages with bits of their own.
+/// Slots between stages with separate bits.
 const SLOTS: i32 = 64;
 /// The end of the slots of patches.
 const PATCH_SLOTS: i32 = 96;

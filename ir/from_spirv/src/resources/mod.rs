@@ -80,7 +80,7 @@ pub(crate) struct Resources {
     images: Vec<Image>,
     /// Textures with their samplers; with separate units textures alone.
     units: Vec<Unit>,
-    /// Samplers with units of their own.
+    /// Samplers with separate units.
     samplers: Vec<Unit>,
     image_numbers: FxHashMap<(u32, SmallVec<[u32; 2]>, ImageType), usize>,
     counter_numbers: FxHashMap<u32, usize>,

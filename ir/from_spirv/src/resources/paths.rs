@@ -14,11 +14,11 @@ use crate::types::{TypeData, TypeId};
 pub(crate) struct OpaquePath {
     /// The variable of the module.
     pub(super) global: u32,
-    /// The members of structs on the way.
+    /// The members of structs on the path.
     pub(super) fields: SmallVec<[u32; 2]>,
     /// The type of the image or sampler.
     pub(crate) ty: TypeId,
-    /// The number of images or samplers in the arrays on the way; `None` without arrays.
+    /// The number of images or samplers in the arrays on the path; `None` without arrays.
     pub(super) length: Option<u32>,
     /// The element of these, below their number if it is known.
     pub(super) element: Step,

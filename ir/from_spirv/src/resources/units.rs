@@ -106,7 +106,7 @@ impl Context<'_> {
         self.shader.types.intern(IrTypeData::Sampler { dim: Some(image.dim), array: image.is_array, shadow, result })
     }
 
-    /// Whether textures and samplers have units of their own.
+    /// Whether textures and samplers have separate units.
     pub(super) fn has_separate_units(&self) -> bool {
         self.options.separate || self.environment == Environment::Tgsic
     }
@@ -167,7 +167,7 @@ impl Emitter<'_, '_, '_> {
     /// The units of a texture that an instruction accesses.
     ///
     /// # Errors
-    /// The value is no texture, or lacks a sampler that the use needs; arrays of too many pairs.
+    /// The value is not a texture, or lacks a sampler that the use needs; arrays of too many pairs.
     pub(crate) fn unit_access(&mut self, value: &Value, usage: UnitUse) -> Result<UnitAccess, SpirvError> {
         let (texture, sampler): (&Pointer, Option<&Pointer>) = match value {
             Value::Opaque(texture) => (texture, None),

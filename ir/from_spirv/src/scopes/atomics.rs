@@ -177,7 +177,7 @@ impl Emitter<'_, '_, '_> {
         Ok(Outcome::Effect)
     }
 
-    /// What the pointer of an atomic leads to: a number of 32 bits.
+    /// The memory of an atomic: a number of 32 bits.
     fn target(&mut self, inst: &Inst<'_>, id: u32) -> Result<Target, SpirvError> {
         if let Value::Texel(texel) = self.value(id)? {
             let texel = self.texel_access(&texel)?;

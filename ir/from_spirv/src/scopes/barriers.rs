@@ -117,13 +117,13 @@ impl Emitter<'_, '_, '_> {
         Ok(Fences { scope, order: Order::new(all), access })
     }
 
-    /// Emits what precedes an access.
+    /// Emits the barrier before an access.
     pub(super) fn fence_before(&mut self, fences: &Fences) {
         let order = fences.order.only(IrSemantics(IrSemantics::RELEASE.0 | IrSemantics::MAKE_AVAILABLE.0));
         self.build_barrier(IrScope::None, fences.scope, order);
     }
 
-    /// Emits what follows an access.
+    /// Emits the barrier after an access.
     pub(super) fn fence_after(&mut self, fences: &Fences) {
         let order = fences.order.only(IrSemantics(IrSemantics::ACQUIRE.0 | IrSemantics::MAKE_VISIBLE.0));
         self.build_barrier(IrScope::None, fences.scope, order);

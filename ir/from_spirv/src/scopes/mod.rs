@@ -28,7 +28,7 @@ impl Emitter<'_, '_, '_> {
     /// Emits an instruction of this group.
     ///
     /// # Errors
-    /// Operands of other types, and what no target has.
+    /// Operands of other types, and operations that no target has.
     pub(crate) fn scope_group(&mut self, op: Op, inst: &Inst<'_>) -> Result<Outcome, SpirvError> {
         let groups = [Self::atomic, Self::barrier, Self::subgroup, Self::ballot_query, Self::derivative, Self::stage];
         for group in groups {
@@ -81,7 +81,7 @@ fn types(inst: &Inst<'_>, why: &'static str) -> SpirvError {
     SpirvError::Types { op: grammar::name(inst.op), why }
 }
 
-/// The error about what no target has.
+/// The error about an operation that no target has.
 fn unsupported(inst: &Inst<'_>, why: &'static str) -> SpirvError {
     SpirvError::Instruction { name: grammar::name(inst.op), why }
 }

@@ -15,7 +15,7 @@ use crate::error::SpirvError;
 use crate::words::Inst;
 
 impl Emitter<'_, '_, '_> {
-    /// Loads a variable, and stores what an operation makes of it. Returns the old value.
+    /// Loads a variable, and stores the result of an operation on it. Returns the old value.
     pub(super) fn change_private(
         &mut self,
         inst: &Inst<'_>,

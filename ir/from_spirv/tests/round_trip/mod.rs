@@ -42,13 +42,13 @@ enum Outcome {
     Different(String),
     /// One of the steps refuses it.
     Refused(String),
-    /// It computes something else because modules lack what it uses.
+    /// It computes something else because modules lack features that it uses.
     Lost(&'static str),
     /// There is no result to compare with.
     Unknown,
 }
 
-/// Returns what a shader uses that modules lack, if anything.
+/// Returns the feature of a shader that modules lack, if any.
 fn lost_by_modules(source: &Shader) -> Option<&'static str> {
     let has = |file: File| source.declarations.iter().any(|declaration| declaration.file == file);
     let compares =

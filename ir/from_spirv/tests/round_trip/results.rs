@@ -9,7 +9,7 @@ use tgsi_run::{Program, run};
 /// Generated inputs: floats, integers, integral floats, a mixture, and values near those where operations change.
 const SEEDS: [u64; 5] = [0, 1, 2, 3, 5];
 
-/// What a comparison found.
+/// The result of a comparison.
 pub(super) enum Comparison {
     /// All words agree; whether all bits do.
     Same { exact: bool },
@@ -19,7 +19,7 @@ pub(super) enum Comparison {
     Unknown,
 }
 
-/// Gives a fragment shader that reads system values what the source reads as inputs.
+/// Gives a fragment shader that reads system values the values that the source reads as inputs.
 fn add_system_values(inputs: &mut Inputs, source: &Shader) {
     if source.processor != Processor::Fragment {
         return;

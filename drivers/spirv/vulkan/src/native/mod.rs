@@ -1,7 +1,7 @@
 //! Runs a module as it is: with its own bindings, inputs and outputs, which are found in its words.
 //!
-//! The harness needs code of the driver; this runner needs none, so that modules of others can be compared with what
-//! the compiler makes of them.
+//! The harness needs code of the driver; this runner needs none, so that modules of others can be compared with the
+//! results of the compiler.
 //!
 //! | file | holds |
 //! |---|---|

@@ -71,7 +71,7 @@ pub struct ImageType {
     pub format: u32,
 }
 
-/// What a binding holds.
+/// The contents of a binding.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// A uniform block.

@@ -96,7 +96,7 @@ impl Subdivision {
         let (mut a, mut b) = (0, 0);
         let (last_a, last_b) = (outer.len().saturating_sub(1), inner.len().saturating_sub(1));
         while a < last_a || b < last_b {
-            // The row that is behind goes on. Compares (a + 1) / last_a with (b + 1) / last_b.
+            // The row that is behind advances. Compares (a + 1) / last_a with (b + 1) / last_b.
             let is_outer = b == last_b || a < last_a && (2 * a + 1) * last_b.max(1) <= (2 * b + 1) * last_a.max(1);
             let (Some(&p), Some(&q)) = (outer.get(a), inner.get(b)) else { return };
             if is_outer {

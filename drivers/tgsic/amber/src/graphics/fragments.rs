@@ -144,7 +144,7 @@ impl<'s, 'p> Fragments<'s, 'p> {
         }
     }
 
-    /// Limits a depth, as the state of the pipeline says.
+    /// Limits a depth, by the state of the pipeline.
     fn limited(&self, depth: f32) -> f32 {
         if !self.pipeline.depth.clamp {
             return if self.limits_depths { depth.clamp(0.0, 1.0) } else { depth };

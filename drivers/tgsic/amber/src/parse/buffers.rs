@@ -47,13 +47,13 @@ impl<'s> Parser<'s> {
     fn formatted(&mut self, name: &str) -> Result<Buffer, Refusal> {
         let line = self.tokens.line();
         let (ty, _, type_name) = self.data_type()?;
-        // Parts that are no bytes have no numbers, only texels.
+        // Parts other than bytes have no numbers, only texels.
         let texel = |ty: &DataType| {
             let stride = ty.pixel_format()?.bytes;
             Some(Layout { segments: Vec::new(), stride })
         };
         let layout = Layout::new(&ty, false, Rules::Std430).or_else(|| texel(&ty));
-        let layout = layout.ok_or_else(|| Refusal::syntax(line, format!("{type_name} is no format")))?;
+        let layout = layout.ok_or_else(|| Refusal::syntax(line, format!("{type_name} is not a format")))?;
         Ok(Buffer::new(name, format!("{type_name} {:?}", Rules::Std430), &ty, layout))
     }
 

@@ -1,4 +1,4 @@
-//! `spirv-compare [OPTION...] FILE...` compares the results of modules, each in a process of its own.
+//! `spirv-compare [OPTION...] FILE...` compares the results of modules, each in a separate process.
 //!
 //! Options: `--seed N` (contents), `--vulkan` (runs modules on Vulkan), `--translated` (and the driver's SPIR-V),
 //! `--mutants A..B` (changed modules), `--changes N` (of each), `--no-front-end` (changed modules on Vulkan), `--jobs N`,

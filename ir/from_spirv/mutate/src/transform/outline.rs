@@ -1,4 +1,4 @@
-//! Moves a region into a function of its own.
+//! Moves a region into a new function.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Op, StorageClass};

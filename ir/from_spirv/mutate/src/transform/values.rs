@@ -144,7 +144,7 @@ pub fn wrap_value(editor: &mut Editor, function: usize) -> Option<()> {
             insts.push(Inst::new(Op::CompositeConstruct, words));
         }
         (1, Some(members)) => {
-            // One member is replaced by itself.
+            // One member is replaced by the same value.
             let number = editor.random.below(members.len());
             insts.push(Inst::new(Op::CompositeExtract, [members[number], composite, value.id, number as u32]));
             insts.push(Inst::new(Op::CompositeInsert, [value.ty, new, composite, value.id, number as u32]));

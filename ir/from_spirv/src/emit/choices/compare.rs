@@ -43,7 +43,7 @@ impl Emitter<'_, '_, '_> {
         Ok(Value::Vector(if is_negated { self.b.alu(AluOp::Inot, &[same]) } else { same }))
     }
 
-    /// Whether the chosen target is none.
+    /// Whether no target is chosen.
     fn null_test(&mut self, targets: &Targets) -> Def {
         let (selector, zero) = (self.selector(targets), self.constant(32, &[0]));
         self.b.alu(AluOp::Ieq, &[selector, zero])

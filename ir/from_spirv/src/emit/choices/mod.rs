@@ -1,6 +1,6 @@
 //! Pointers whose variable is chosen at run time.
 //!
-//! The variables that a pointer may lead to, its *targets*, are known; a number chooses one, 0 none. What is accessed
+//! The variables that a pointer may lead to, its *targets*, are known; a number chooses one, 0 none. Memory accessed
 //! through such a pointer is accessed in each target, if it is the chosen one. Reads through null give zeros, writes are
 //! dropped. Pointers to different elements of one variable have one target with indices chosen at run time.
 //!
@@ -57,7 +57,7 @@ fn misfit(why: &'static str) -> SpirvError {
 }
 
 impl Pointer {
-    /// Whether the variable is chosen at run time, or there is none.
+    /// Whether the variable is chosen at run time, or does not exist.
     pub(crate) fn is_chosen(&self) -> bool {
         matches!(self.base, Base::Choice(_) | Base::Null)
     }
@@ -289,7 +289,7 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// The pointer that a change makes of each target.
+    /// The pointer after a change of each target.
     ///
     /// # Errors
     /// Those of the change.

@@ -35,7 +35,7 @@ pub(crate) struct Path {
     pub(crate) steps: Steps,
 }
 
-/// What has paths.
+/// Owners of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Node {
     /// A pointer.

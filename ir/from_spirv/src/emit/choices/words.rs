@@ -150,7 +150,7 @@ impl Emitter<'_, '_, '_> {
     /// The words of a pointer.
     ///
     /// # Errors
-    /// A target is none of the templates'.
+    /// A target is not among the templates'.
     pub(in crate::emit) fn pointer_words(
         &mut self,
         pointer: &Rc<Pointer>,

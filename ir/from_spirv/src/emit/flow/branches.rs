@@ -6,7 +6,7 @@ use super::{Emitter, Loop, Next, Pending, add};
 use crate::error::Finding;
 use crate::module::Merge;
 
-/// What the sides of a branch reach before they leave the construct.
+/// The blocks that the sides of a branch reach before they leave the construct.
 #[derive(Clone, Copy, Default, Debug)]
 struct Reach {
     /// By side: whether it reaches the merge block.
@@ -86,7 +86,7 @@ impl Emitter<'_, '_, '_> {
         if targets[0] == targets[1] {
             return self.go(from, targets[0], stop);
         }
-        // A merge block that ends an outer construct is no join of this one.
+        // A merge block that ends an outer construct is not a join of this one.
         let merge = merge.filter(|&merge| self.flow.is_open.get(merge as usize) == Some(&0));
         let reach = self.reach(targets, merge);
         match (reach.shared, merge) {

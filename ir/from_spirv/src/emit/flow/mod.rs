@@ -49,7 +49,7 @@ use phis::Phi;
 /// Joins whose flags may be set where control is, by their numbers.
 type Pending = SmallVec<[usize; 2]>;
 
-/// What follows in a list.
+/// The continuation of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Next {
     /// Nothing: control is at the end of the list, or left it.
@@ -197,7 +197,7 @@ impl Emitter<'_, '_, '_> {
         self.b.push_if(clear)
     }
 
-    /// Emits a block and what its terminator leads to inside of this list.
+    /// Emits a block and the targets of its terminator inside of this list.
     fn block(&mut self, number: u32, stop: Option<u32>, is_header: bool) -> Result<(Next, Pending), Finding> {
         let Some(block) = self.flow.blocks.get(number as usize).copied() else {
             return Ok((Next::End, Pending::new()));
@@ -374,7 +374,7 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// Branches to a block, and emits it and what follows it up to `stop`.
+    /// Branches to a block, and emits it and its successors up to `stop`.
     fn side(&mut self, from: u32, target: u32, stop: Option<u32>) -> Result<Pending, Finding> {
         self.is_unreachable = false;
         let (next, mut pending) = self.go(from, target, stop)?;

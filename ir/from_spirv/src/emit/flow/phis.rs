@@ -108,7 +108,7 @@ impl Emitter<'_, '_, '_> {
         if !module.types.are_equal(self.type_of(operand), phi.ty) {
             return Err(SpirvError::Types { op: "OpPhi".to_owned(), why: "an operand has another type" });
         }
-        // Undefined operands leave what is there.
+        // Undefined operands keep the old value.
         if let Value::Known(crate::constants::Known::Undef(_)) = self.value(operand)? {
             return Ok(());
         }

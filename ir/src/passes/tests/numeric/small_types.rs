@@ -217,7 +217,7 @@ fn access(
         I::StoreScratch => b.intrinsic(store, &[value, place], &with(&[mask]), None),
         _ => b.intrinsic(store, &[value, from], &with(&[mask, (IndexKind::Base, base)]), None),
     };
-    // What was loaded, and what scratch memory holds.
+    // The loaded values, and scratch memory.
     for (number, component) in (0..components).enumerate() {
         let part = b.channel(value, component);
         let part = b.alu(AluOp::U2u32, &[part]);
@@ -301,7 +301,7 @@ fn other_values() {
     }
 }
 
-/// What the pass cannot lower keeps its meaning, and is not converted again.
+/// Code that the pass cannot lower keeps its meaning, and is not converted again.
 #[test]
 fn what_is_kept() {
     use IntrinsicOp as I;
