@@ -185,3 +185,21 @@ fn texels_of_storage_images_have_four_coordinates() {
     assert!(module.shader.info.writes_memory);
     assert_eq!(codes(&entry(Compute, "", &declarations, &code.replace("OpAtomicIAdd", "OpAtomicFAddEXT"))), ["T1524"]);
 }
+
+#[test]
+fn residency_is_asked_for_where_it_is_read() {
+    let declarations = format!("{IMAGES}\n%result = OpTypeStruct %int %v4");
+    let code = "%lt = OpLoad %image %t
+        %both = OpImageSparseFetch %result %lt %i00 10 %i0 %i00
+        %texel = OpCompositeExtract %v4 %both 1";
+    let text = print(&read(&entry(Fragment, "", &declarations, code)).shader);
+    // Offsets of 0 are left out.
+    assert!(text.contains("(lod)") && !text.contains("sparse") && !text.contains("(offset)"), "{text}");
+    let code = format!(
+        "{code}
+        %code = OpCompositeExtract %int %both 0
+        %resident = OpImageSparseTexelsResident %bool %code"
+    );
+    let text = print(&read(&entry(Fragment, "", &declarations, &code)).shader);
+    assert!(text.contains("sparse") && text.contains("@is_sparse_texels_resident"), "{text}");
+}

@@ -24,7 +24,7 @@ mod tests;
 mod uniforms;
 mod units;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use spirv::{Decoration, StorageClass};
 use tgsi_ir::entities::Variable as IrVariable;
@@ -86,6 +86,8 @@ pub(crate) struct Resources {
     counter_numbers: FxHashMap<u32, usize>,
     unit_numbers: FxHashMap<units::UnitKey, usize>,
     sampler_numbers: FxHashMap<units::UnitKey, usize>,
+    /// Results with a residency code that is read, once they are needed.
+    pub(crate) read_codes: Option<FxHashSet<u32>>,
     /// By texture: its units.
     units_of: FxHashMap<units::Descriptors, SmallVec<[usize; 2]>>,
 }
