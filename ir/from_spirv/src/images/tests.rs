@@ -1,13 +1,14 @@
 //! Tests of lookups and their units.
 
 use pretty_assertions::assert_eq;
+use tgsi_environment::Random;
 use tgsi_ir::shader::ShaderStage::{Compute, Fragment, Vertex};
 use tgsi_ir::text::print;
 use tgsi_ir::variable::VariableModes;
 
-use crate::compile::Module;
-use crate::options::SpirvOptions;
-use crate::tests::entries::{codes, entry, read, read_with};
+use crate::compile::{Module, compile};
+use crate::options::{Environment, SpirvOptions};
+use crate::tests::entries::{codes, entry, module, read, read_with};
 
 const IMAGES: &str = "OpName %t \"t\"
     OpName %s \"s\"
@@ -202,4 +203,126 @@ fn residency_is_asked_for_where_it_is_read() {
     );
     let text = print(&read(&entry(Fragment, "", &declarations, &code)).shader);
     assert!(text.contains("sparse") && text.contains("@is_sparse_texels_resident"), "{text}");
+}
+
+/// Damaged modules to try.
+const ROUNDS: usize = 3000;
+
+/// Instructions of all kinds on images, uniform and storage blocks.
+const ALL: &str = "%lt = OpLoad %image %t
+    %ls = OpLoad %sampler %s
+    %lc = OpLoad %sampled %c
+    %li = OpLoad %storage %i
+    %la = OpLoad %attachment %a
+    %pair = OpSampledImage %sampled %lt %ls
+    %pb = OpAccessChain %to_word %b %0
+    %n = OpLoad %uint %pb
+    %pn = OpAccessChain %to_image %ts %n
+    %lts = OpLoad %image %pn
+    %pss = OpAccessChain %to_sampler %ss %n
+    %lss = OpLoad %sampler %pss
+    %pairs = OpSampledImage %sampled %lts %lss
+    %x1 = OpImageSampleImplicitLod %v4 %pair %c00 9 %f1 %i00
+    %x2 = OpImageSampleDrefExplicitLod %float %pairs %c00 %f1 2 %f0
+    %x3 = OpImageSampleExplicitLod %v4 %lc %c00 4 %c00 %c00
+    %x4 = OpImageSampleProjImplicitLod %v4 %lc %ones
+    %x5 = OpImageFetch %v4 %lts %i00 2 %i0
+    %x6 = OpImageGather %v4 %lc %c00 %3 32 %offsets
+    %x7 = OpImageQuerySizeLod %i2 %lt %i0
+    %x8 = OpImageQueryLevels %int %lt
+    %x9 = OpImageQueryLod %v2 %pair %c00
+    %own = OpImage %image %lc
+    %y1 = OpImageSparseFetch %result %own %i00 2 %i0
+    %y2 = OpCompositeExtract %int %y1 0
+    %y3 = OpImageSparseTexelsResident %bool %y2
+    %y4 = OpImageRead %u4 %li %i00
+    %y5 = OpImageRead %v4 %la %i00
+    %y6 = OpImageQuerySize %i2 %li
+    %pi = OpImageTexelPointer %texel %i %i00 %0
+    %y7 = OpAtomicIAdd %uint %pi %1 %0 %n
+    OpImageWrite %li %i00 %y4
+    %pw = OpAccessChain %to_word %w %1 %n
+    OpStore %pw %n
+    %y8 = OpArrayLength %uint %w 1
+    %pu = OpAccessChain %to_column %u %n %0 %1
+    %y9 = OpLoad %v2 %pu
+    %ps = OpAccessChain %push_word %p %0
+    %z1 = OpLoad %uint %ps";
+
+#[test]
+fn words_of_any_value_give_errors_or_valid_code() {
+    let declarations = format!(
+        "OpDecorate %block Block
+        OpDecorate %words Block
+        OpDecorate %matrices Block
+        OpDecorate %array ArrayStride 4
+        OpMemberDecorate %block 0 Offset 4
+        OpMemberDecorate %words 0 Offset 0
+        OpMemberDecorate %words 1 Offset 4
+        OpMemberDecorate %matrices 0 Offset 16
+        OpMemberDecorate %matrices 0 RowMajor
+        OpMemberDecorate %matrices 0 MatrixStride 16
+        OpDecorate %i DescriptorSet 0
+        OpDecorate %i Binding 9
+        {IMAGES}
+        %storage = OpTypeImage %uint 1 0 0 0 2 33
+        %attachment = OpTypeImage %float 6 0 0 0 2 0
+        %to_storage = OpTypePointer UniformConstant %storage
+        %to_attachment = OpTypePointer UniformConstant %attachment
+        %texel = OpTypePointer Image %uint
+        %u4 = OpTypeVector %uint 4
+        %result = OpTypeStruct %int %v4
+        %four = OpTypeArray %i2 %4
+        %offsets = OpConstantComposite %four %i00 %i00 %i00 %i00
+        %block = OpTypeStruct %uint
+        %array = OpTypeRuntimeArray %uint
+        %words = OpTypeStruct %uint %array
+        %matrices = OpTypeStruct %m2
+        %many = OpTypeArray %matrices %3
+        %to_block = OpTypePointer 2 %block
+        %to_words = OpTypePointer StorageBuffer %words
+        %to_many = OpTypePointer 2 %many
+        %to_push = OpTypePointer PushConstant %block
+        %to_word = OpTypePointer StorageBuffer %uint
+        %to_column = OpTypePointer 2 %v2
+        %push_word = OpTypePointer PushConstant %uint
+        %i = OpVariable %to_storage UniformConstant
+        %a = OpVariable %to_attachment UniformConstant
+        %b = OpVariable %to_block 2
+        %w = OpVariable %to_words StorageBuffer
+        %u = OpVariable %to_many 2
+        %p = OpVariable %to_push PushConstant"
+    );
+    let bytes = module(&entry(Fragment, "", &declarations, ALL));
+    let all = [
+        SpirvOptions::default(),
+        SpirvOptions { flat: true, separate: true, ..SpirvOptions::default() },
+        SpirvOptions { environment: Some(Environment::Tgsic), counts: vec![(0, 3, 5)], ..SpirvOptions::default() },
+    ];
+    for options in &all {
+        let found = compile(&bytes, None, options);
+        assert!(found.module.is_some(), "{:?}", found.findings);
+    }
+    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    let mut random = Random::new(5);
+    let mut below = |count: usize| (random.bits() % count as u64) as usize;
+    let mut modules = 0;
+    for round in 0..ROUNDS {
+        let mut damaged = words.clone();
+        for _ in 0..below(2) + 1 {
+            let at = 5 + below(words.len() - 5);
+            damaged[at] = match below(4) {
+                0 => below(1 << 32) as u32,
+                1 => below(8) as u32,
+                2 => damaged[at] & 0xffff_0000 | below(512) as u32,
+                _ => below(words[3] as usize) as u32,
+            };
+        }
+        let bytes: Vec<u8> = damaged.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let Some(found) = compile(&bytes, None, &all[round % all.len()]).module else { continue };
+        let errors = tgsi_ir::validate::find_errors(&found.shader);
+        assert!(errors.is_empty(), "{errors:?}");
+        modules += 1;
+    }
+    assert!(modules > ROUNDS / 30, "{modules}");
 }
