@@ -74,7 +74,8 @@ impl Emitter<'_, '_, '_> {
             lookup.data.is_new_style_shadow = true;
         }
         self.offset(inst, &image, &operands, &mut lookup)?;
-        if let Some(id) = operands.min_lod {
+        // Levels below 0 are magnified like level 0.
+        if let Some(id) = operands.min_lod.filter(|&id| !self.is_zero(id)) {
             let least = self.one_float(inst, id)?;
             lookup.push(TexSrcKind::MinLod, least);
         }
@@ -140,6 +141,11 @@ impl Emitter<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether an operand is a constant without bits.
+    fn is_zero(&self, id: u32) -> bool {
+        self.known_bits(id).is_some_and(|bits| bits.iter().all(|&bits| bits == 0))
+    }
+
     /// Adds the offset.
     pub(super) fn offset(
         &mut self,
@@ -149,7 +155,7 @@ impl Emitter<'_, '_, '_> {
         lookup: &mut Lookup,
     ) -> Result<(), SpirvError> {
         let Some(id) = operands.offset else { return Ok(()) };
-        if self.known_bits(id).is_some_and(|bits| bits.iter().all(|&bits| bits == 0)) {
+        if self.is_zero(id) {
             return Ok(());
         }
         if image.dim == SamplerDim::Cube {

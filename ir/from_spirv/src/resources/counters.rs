@@ -120,8 +120,10 @@ impl Emitter<'_, '_, '_> {
         let (address, first) = match dynamic {
             None => (self.constant(32, &[u64::from(known) * 4]), counter.first),
             Some(index) => {
-                let limit = self.constant(32, &[MAX_COUNTERS.into()]);
-                let index = self.b.alu(AluOp::Umin, &[index, limit]);
+                let least = self.constant(32, &[MAX_COUNTERS.wrapping_neg().into()]);
+                let most = self.constant(32, &[MAX_COUNTERS.into()]);
+                let index = self.b.alu(AluOp::Imax, &[index, least]);
+                let index = self.b.alu(AluOp::Imin, &[index, most]);
                 let two = self.constant(32, &[2]);
                 (self.b.alu(AluOp::Ishl, &[index, two]), counter.first.saturating_add(known))
             }
