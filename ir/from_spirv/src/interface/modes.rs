@@ -3,6 +3,7 @@
 use spirv::{BuiltIn, Decoration, ExecutionMode};
 use tgsi_ir::shader::ShaderStage;
 
+use crate::compile::stage_of;
 use crate::emit::Context;
 use crate::error::SpirvError;
 use crate::module::{Id, Mode};
@@ -26,7 +27,8 @@ impl Context<'_> {
         let function = self.module.entry_points.get(self.entry).map_or(0, |entry| entry.function);
         let modes: Vec<Mode> = self.module.modes.iter().filter(|mode| mode.entry == function).cloned().collect();
         self.set_defaults();
-        for mode in &modes {
+        let of_others = self.tessellation_modes(function);
+        for mode in of_others.iter().chain(&modes) {
             if let Err(error) = self.set_mode(mode) {
                 self.findings.add(error, mode.span);
             }
@@ -39,6 +41,38 @@ impl Context<'_> {
         }
         self.set_workgroup_size(&modes);
         self.shader.info.next_stage = self.next_stage();
+    }
+
+    /// Modes that an entry point of the other stage of tessellation states for both.
+    fn tessellation_modes(&self, function: u32) -> Vec<Mode> {
+        use ExecutionMode as M;
+        let is_tessellation = |stage| matches!(stage, Some(ShaderStage::TessCtrl | ShaderStage::TessEval));
+        if !is_tessellation(Some(self.stage)) {
+            return Vec::new();
+        }
+        let entries = &self.module.entry_points;
+        let others =
+            entries.iter().filter(|entry| is_tessellation(stage_of(entry.model)) && entry.function != function);
+        let others: Vec<u32> = others.map(|entry| entry.function).collect();
+        let is_common = |mode: &&Mode| {
+            others.contains(&mode.entry)
+                && matches!(
+                    M::from_u32(mode.mode),
+                    Some(
+                        M::Triangles
+                            | M::Quads
+                            | M::Isolines
+                            | M::SpacingEqual
+                            | M::SpacingFractionalEven
+                            | M::SpacingFractionalOdd
+                            | M::VertexOrderCw
+                            | M::VertexOrderCcw
+                            | M::PointMode
+                            | M::OutputVertices
+                    )
+                )
+        };
+        self.module.modes.iter().filter(is_common).cloned().collect()
     }
 
     fn set_defaults(&mut self) {

@@ -1,7 +1,7 @@
 //! Tests of locations, built-ins, modes and the function that stores outputs.
 
 use pretty_assertions::assert_eq;
-use tgsi_ir::shader::ShaderStage::{Compute, Fragment, Geometry, TessCtrl, Vertex};
+use tgsi_ir::shader::ShaderStage::{Compute, Fragment, Geometry, TessCtrl, TessEval, Vertex};
 use tgsi_ir::slots::{FragResult, VaryingSlot};
 use tgsi_ir::text::print;
 use tgsi_ir::variable::VariableModes;
@@ -221,6 +221,23 @@ fn outputs_of_tessellation_control_are_stored_at_once() {
         [("gl_TessLevelOuter".to_owned(), slot, 0), ("out_0".to_owned(), i32::from(VaryingSlot::VAR0), 1)]
     );
     assert!(module.shader.globals_with(VariableModes::SHADER_TEMP).next().is_none());
+}
+
+#[test]
+fn stages_of_tessellation_share_modes() {
+    let control = "OpEntryPoint TessellationControl %control \"control\"
+        OpExecutionMode %control Isolines
+        OpExecutionMode %control SpacingFractionalOdd
+        OpExecutionMode %control OutputVertices 3
+        OpExecutionMode %main VertexOrderCw
+        %control = OpFunction %void 0 %fn
+        %block = OpLabel
+        OpReturn
+        OpFunctionEnd";
+    let text = entry(TessEval, "", control, "");
+    let options = SpirvOptions { entry: Some("main".to_owned()), ..SpirvOptions::default() };
+    let tess = read_with(&text, &options).module.expect("no errors").shader.info.tess;
+    assert_eq!((tess.primitive_mode, tess.spacing, tess.ccw, tess.tcs_vertices_out), (3, 2, false, 3));
 }
 
 #[test]
