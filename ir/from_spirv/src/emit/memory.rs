@@ -194,11 +194,12 @@ impl Emitter<'_, '_, '_> {
         let (storage, steps) = self.resolve(pointer)?;
         match storage {
             Storage::Memory(Memory { mode, .. }) | Storage::Packed(Packed { mode, .. })
-                if mode.intersects(VariableModes::READ_ONLY) =>
+                if mode.intersects(VariableModes::READ_ONLY.union(VariableModes::MEM_PUSH_CONST)) =>
             {
                 return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
             }
             Storage::Memory(memory) => {
+                self.context.shader.info.writes_memory |= memory.mode == VariableModes::MEM_SSBO;
                 if let Base::Global(number) = pointer.base {
                     self.context.note_written(number, &pointer.steps);
                 }

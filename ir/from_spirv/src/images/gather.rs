@@ -7,7 +7,7 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 
 use super::lookup::Lookup;
-use super::{Form, misfit, operands};
+use super::{Form, Residency, misfit, operands};
 use crate::emit::Emitter;
 use crate::emit::value::Value;
 use crate::error::SpirvError;
@@ -41,7 +41,8 @@ impl Emitter<'_, '_, '_> {
             }
             lookup.data.component = component as u8;
         }
-        lookup.data.is_sparse = form.is_sparse;
+        let residency = self.residency(form.is_sparse, inst);
+        lookup.data.is_sparse = residency == Residency::Read;
         self.texel_type(inst, form.is_sparse)?;
         self.context.shader.info.uses_texture_gather = true;
         let texels = match operands.offsets {
@@ -58,7 +59,7 @@ impl Emitter<'_, '_, '_> {
                 None => self.gather_each(inst, &lookup, id)?,
             },
         };
-        self.texel_result(inst, texels, lookup.data.dest_type, form.is_sparse)
+        self.texel_result(inst, texels, lookup.data.dest_type, residency)
     }
 
     /// Gathers with offsets that are not constant, or too large: each texel is the last one, that at the coordinate, of

@@ -9,7 +9,7 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::shader::ShaderStage;
 
 use super::operands::{self, Operands};
-use super::{Form, alu_type, misfit};
+use super::{Form, Residency, alu_type, misfit};
 use crate::emit::Emitter;
 use crate::emit::value::Value;
 use crate::error::SpirvError;
@@ -74,14 +74,16 @@ impl Emitter<'_, '_, '_> {
             lookup.data.is_new_style_shadow = true;
         }
         self.offset(inst, &image, &operands, &mut lookup)?;
-        if let Some(id) = operands.min_lod {
+        // Levels below 0 are magnified like level 0.
+        if let Some(id) = operands.min_lod.filter(|&id| !self.is_zero(id)) {
             let least = self.one_float(inst, id)?;
             lookup.push(TexSrcKind::MinLod, least);
         }
-        lookup.data.is_sparse = form.is_sparse;
+        let residency = self.residency(form.is_sparse, inst);
+        lookup.data.is_sparse = residency == Residency::Read;
         self.texel_type(inst, form.is_sparse)?;
         let texels = self.b.texture(lookup.data, &lookup.sources);
-        self.texel_result(inst, texels, lookup.data.dest_type, form.is_sparse)
+        self.texel_result(inst, texels, lookup.data.dest_type, residency)
     }
 
     /// The operation, and its source for the level.
@@ -139,6 +141,11 @@ impl Emitter<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether an operand is a constant without bits.
+    fn is_zero(&self, id: u32) -> bool {
+        self.known_bits(id).is_some_and(|bits| bits.iter().all(|&bits| bits == 0))
+    }
+
     /// Adds the offset.
     pub(super) fn offset(
         &mut self,
@@ -148,6 +155,9 @@ impl Emitter<'_, '_, '_> {
         lookup: &mut Lookup,
     ) -> Result<(), SpirvError> {
         let Some(id) = operands.offset else { return Ok(()) };
+        if self.is_zero(id) {
+            return Ok(());
+        }
         if image.dim == SamplerDim::Cube {
             return Err(misfit(inst, "cubes have no offsets"));
         }
@@ -193,10 +203,11 @@ impl Emitter<'_, '_, '_> {
         lookup.push(TexSrcKind::Coord, coordinate);
         lookup.push(if op == TexOp::TxfMs { TexSrcKind::MsIndex } else { TexSrcKind::Lod }, last);
         self.offset(inst, image, operands, &mut lookup)?;
-        lookup.data.is_sparse = is_sparse;
+        let residency = self.residency(is_sparse, inst);
+        lookup.data.is_sparse = residency == Residency::Read;
         self.texel_type(inst, is_sparse)?;
         let texels = self.b.texture(lookup.data, &lookup.sources);
-        self.texel_result(inst, texels, lookup.data.dest_type, is_sparse)
+        self.texel_result(inst, texels, lookup.data.dest_type, residency)
     }
 
     /// A read of an input attachment: the texel at the fragment. The coordinate is an offset, which is always 0.

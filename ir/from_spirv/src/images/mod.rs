@@ -8,9 +8,12 @@ mod lookup;
 mod operands;
 mod query;
 mod storage;
+#[cfg(test)]
+mod tests;
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
 use spirv::Op;
 use tgsi_ir::Swizzle;
 use tgsi_ir::alu::{AluOp, AluType, BaseType};
@@ -26,6 +29,7 @@ use crate::emit::instructions::Outcome;
 use crate::emit::value::Value;
 use crate::error::SpirvError;
 use crate::grammar;
+use crate::module::Module;
 use crate::types::{ImageType, TypeData, TypeId};
 use crate::words::Inst;
 
@@ -47,6 +51,16 @@ enum Kind {
     Sample,
     Fetch,
     Gather,
+}
+
+/// The residency code of a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Residency {
+    /// The result has none.
+    None,
+    /// The result has one that no instruction reads. Some compilers write such results only.
+    Unread,
+    Read,
 }
 
 impl Form {
@@ -96,6 +110,25 @@ fn alu_type(scalar: ScalarType) -> AluType {
         ScalarType::Uint => AluType::UINT32,
         _ => AluType::FLOAT32,
     }
+}
+
+/// The results with residency codes whose code may be read: those that are used otherwise than by the extraction of the
+/// texel.
+fn find_read_codes(module: &Module) -> FxHashSet<u32> {
+    let insts = || module.functions.iter().flat_map(|f| &f.blocks).flat_map(|block| module.instructions(block));
+    let is_sparse = |op: u16| {
+        let op = Op::from_u32(op.into());
+        op == Some(Op::ImageSparseRead) || op.and_then(Form::of).is_some_and(|form| form.is_sparse)
+    };
+    let sparse: FxHashSet<u32> = insts().filter(|inst| is_sparse(inst.op)).map(|inst| inst.word(1)).collect();
+    let mut read = FxHashSet::default();
+    for inst in insts() {
+        // Behind the result, and with it the type.
+        let first = if crate::grammar::form(inst.op).is_some_and(|form| form.has_type) { 2 } else { 0 };
+        let is_texel = inst.op == Op::CompositeExtract as u16 && inst.word(3) == 1;
+        read.extend(inst.rest(first).iter().copied().filter(|word| !is_texel && sparse.contains(word)));
+    }
+    read
 }
 
 impl Emitter<'_, '_, '_> {
@@ -216,25 +249,39 @@ impl Emitter<'_, '_, '_> {
         Ok((code, texel))
     }
 
-    /// The result of an instruction from a vector with 32 bits, with the residency code as last component if the
-    /// result is a struct.
+    /// The result of an instruction from a vector with 32 bits, with the residency code as last component if it is read.
     fn texel_result(
         &mut self,
         inst: &Inst<'_>,
         texels: Def,
         of: AluType,
-        is_sparse: bool,
+        residency: Residency,
     ) -> Result<Value, SpirvError> {
-        let (code_type, texel_type) = self.texel_type(inst, is_sparse)?;
+        let (code_type, texel_type) = self.texel_type(inst, residency != Residency::None)?;
         let Some(code_type) = code_type else {
             return Ok(Value::Vector(self.fitted(inst, texels, of, texel_type)?));
         };
-        let last = self.b.body.num_components(texels).saturating_sub(1);
-        let code = self.b.channel(texels, last);
+        let count = self.b.body.num_components(texels);
+        let (code, count) = match residency {
+            Residency::Read => (self.b.channel(texels, count.saturating_sub(1)), count.saturating_sub(1)),
+            Residency::None | Residency::Unread => (self.undefined(Shape::new(1, 32)), count),
+        };
         let code = self.fitted(inst, code, AluType::INT32, code_type)?;
-        let texels = self.b.mov(AluSrc::new(texels, Swizzle::IDENTITY), last.max(1));
+        let texels = self.b.mov(AluSrc::new(texels, Swizzle::IDENTITY), count.max(1));
         let texel = self.fitted(inst, texels, of, texel_type)?;
         Ok(Value::Composite(Rc::from([code, texel].as_slice())))
+    }
+
+    /// The residency code of the result of an instruction.
+    fn residency(&mut self, is_sparse: bool, inst: &Inst<'_>) -> Residency {
+        if !is_sparse {
+            return Residency::None;
+        }
+        if self.context.resources.read_codes.is_none() {
+            self.context.resources.read_codes = Some(find_read_codes(self.context.module));
+        }
+        let is_read = self.context.resources.read_codes.as_ref().is_some_and(|codes| codes.contains(&inst.word(1)));
+        if is_read { Residency::Read } else { Residency::Unread }
     }
 
     /// A vector with the number of components and bits of a type.

@@ -80,6 +80,9 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn known_offsets(&self, inst: &Inst<'_>, id: u32) -> Result<Option<[[i8; 2]; 4]>, SpirvError> {
         let module = &self.context.module;
         let Some(known) = module.constant(id) else { return Ok(None) };
+        if module.types.leaves(module.constants.type_of(known)) != 4 {
+            return Err(misfit(inst, "there are not four offsets"));
+        }
         let leaves = module.constants.leaves(&module.types, known);
         let [first, second, third, fourth] = leaves.as_slice() else {
             return Err(misfit(inst, "there are not four offsets"));

@@ -7,7 +7,7 @@ use tgsi_ir::body::{Shape, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::lookup::Lookup;
-use super::misfit;
+use super::{Residency, misfit};
 use crate::emit::Emitter;
 use crate::emit::value::Value;
 use crate::error::SpirvError;
@@ -28,7 +28,7 @@ impl Emitter<'_, '_, '_> {
             let indices = access.indices();
             let op = IntrinsicOp::ImageDerefSize;
             let size = self.b.intrinsic_def(op, &[access.deref, zero], &indices, shape);
-            return self.texel_result(inst, size, AluType::INT32, false);
+            return self.texel_result(inst, size, AluType::INT32, Residency::None);
         }
         let level = match op {
             Op::ImageQuerySizeLod => self.one_integer(inst, inst.word(3))?,
@@ -41,7 +41,7 @@ impl Emitter<'_, '_, '_> {
             lookup.push(TexSrcKind::Lod, level);
         }
         let size = self.b.texture(lookup.data, &lookup.sources);
-        self.texel_result(inst, size, AluType::INT32, false)
+        self.texel_result(inst, size, AluType::INT32, Residency::None)
     }
 
     /// The number of levels or of samples.
@@ -55,14 +55,14 @@ impl Emitter<'_, '_, '_> {
             let indices = access.indices();
             let op = if is_samples { IntrinsicOp::ImageDerefSamples } else { IntrinsicOp::ImageDerefLevels };
             let number = self.b.intrinsic_def(op, &[access.deref], &indices, Shape::new(1, 32));
-            return self.texel_result(inst, number, AluType::INT32, false);
+            return self.texel_result(inst, number, AluType::INT32, Residency::None);
         }
         let unit = self.unit_access(&value, UnitUse::Query)?;
         let op = if is_samples { TexOp::TextureSamples } else { TexOp::QueryLevels };
         let mut lookup = Lookup::new(op, &unit, self.is_non_uniform(inst.word(2)));
         lookup.data.dest_type = AluType::INT32;
         let number = self.b.texture(lookup.data, &lookup.sources);
-        self.texel_result(inst, number, AluType::INT32, false)
+        self.texel_result(inst, number, AluType::INT32, Residency::None)
     }
 
     /// The level that a lookup would use, and the one before it is clamped.
@@ -72,7 +72,7 @@ impl Emitter<'_, '_, '_> {
         if image.is_subpass || matches!(image.dim, SamplerDim::Buf | SamplerDim::Ms | SamplerDim::Rect) {
             return Err(misfit(inst, "the image has no levels"));
         }
-        let unit = self.unit_access(&value, UnitUse::Sample { compares: false })?;
+        let unit = self.unit_access(&value, UnitUse::QueryLevel)?;
         let mut lookup = Lookup::new(TexOp::Lod, &unit, self.is_non_uniform(inst.word(2)));
         lookup.data.dest_type = AluType::FLOAT32;
         let coordinate = self.floats(inst, inst.word(3))?;
@@ -81,6 +81,6 @@ impl Emitter<'_, '_, '_> {
         lookup.data.coord_components = count;
         lookup.push(TexSrcKind::Coord, coordinate);
         let levels = self.b.texture(lookup.data, &lookup.sources);
-        self.texel_result(inst, levels, AluType::FLOAT32, false)
+        self.texel_result(inst, levels, AluType::FLOAT32, Residency::None)
     }
 }

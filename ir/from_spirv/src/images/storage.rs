@@ -14,7 +14,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::ScalarType;
 
 use super::operands::{self, Operands};
-use super::{alu_type, misfit};
+use super::{Residency, alu_type, misfit};
 use crate::emit::Emitter;
 use crate::emit::pointer::Pointer;
 use crate::emit::value::Value;
@@ -160,10 +160,12 @@ impl Emitter<'_, '_, '_> {
         let ty = alu_type(Self::access_scalar(&image, &operands));
         let mut indices = access.indices();
         indices.push((IndexKind::DestType, ty.to_i32()));
-        let op = if is_sparse { IntrinsicOp::ImageDerefSparseLoad } else { IntrinsicOp::ImageDerefLoad };
-        let shape = Shape::new(4 + u8::from(is_sparse), 32);
+        let residency = self.residency(is_sparse, inst);
+        let has_code = residency == Residency::Read;
+        let op = if has_code { IntrinsicOp::ImageDerefSparseLoad } else { IntrinsicOp::ImageDerefLoad };
+        let shape = Shape::new(4 + u8::from(has_code), 32);
         let texel = self.b.intrinsic_def(op, &[access.deref, coordinate, sample, level], &indices, shape);
-        self.texel_result(inst, texel, ty, is_sparse)
+        self.texel_result(inst, texel, ty, residency)
     }
 
     /// A write to an image.

@@ -53,7 +53,8 @@ fn intrinsic(op: AtomicOp) -> Option<IntrinsicOp> {
 impl Context<'_> {
     /// The counters of a variable, created at the first use.
     fn counter(&mut self, number: u32) -> Result<Counter, SpirvError> {
-        if let Some(&known) = self.resources.counters.iter().find(|counter| counter.global == number) {
+        let known = self.resources.counter_numbers.get(&number);
+        if let Some(&known) = known.and_then(|&known| self.resources.counters.get(known)) {
             return Ok(known);
         }
         let Some(global) = self.module.globals.get(number as usize).copied() else {
@@ -77,6 +78,7 @@ impl Context<'_> {
         data.driver_location = first;
         data.binding = buffer;
         self.shader.add_variable(data);
+        self.resources.counter_numbers.insert(number, self.resources.counters.len());
         let counter = Counter { global: number, buffer, first, length };
         self.resources.counters.push(counter);
         Ok(counter)
@@ -118,8 +120,10 @@ impl Emitter<'_, '_, '_> {
         let (address, first) = match dynamic {
             None => (self.constant(32, &[u64::from(known) * 4]), counter.first),
             Some(index) => {
-                let limit = self.constant(32, &[MAX_COUNTERS.into()]);
-                let index = self.b.alu(AluOp::Umin, &[index, limit]);
+                let least = self.constant(32, &[MAX_COUNTERS.wrapping_neg().into()]);
+                let most = self.constant(32, &[MAX_COUNTERS.into()]);
+                let index = self.b.alu(AluOp::Imax, &[index, least]);
+                let index = self.b.alu(AluOp::Imin, &[index, most]);
                 let two = self.constant(32, &[2]);
                 (self.b.alu(AluOp::Ishl, &[index, two]), counter.first.saturating_add(known))
             }

@@ -14,6 +14,10 @@ use crate::types::{ImageType, TypeData, TypeId};
 impl Context<'_> {
     /// Describes resources and specialisation constants.
     pub(crate) fn describe_resources(&self, interface: &mut Interface) {
+        // Lengths are only limited without errors.
+        if self.findings.has_errors() {
+            return;
+        }
         for constant in &self.module.specialization {
             let name = self.module.name(constant.id).to_owned();
             let ty = self.type_name(constant.ty);

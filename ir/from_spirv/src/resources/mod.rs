@@ -19,10 +19,12 @@ mod describe;
 mod numbers;
 mod paths;
 mod sizes;
+#[cfg(test)]
+mod tests;
 mod uniforms;
 mod units;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use spirv::{Decoration, StorageClass};
 use tgsi_ir::entities::Variable as IrVariable;
@@ -80,7 +82,14 @@ pub(crate) struct Resources {
     units: Vec<Unit>,
     /// Samplers with separate units.
     samplers: Vec<Unit>,
+    image_numbers: FxHashMap<(u32, SmallVec<[u32; 2]>, ImageType), usize>,
+    counter_numbers: FxHashMap<u32, usize>,
     unit_numbers: FxHashMap<units::UnitKey, usize>,
+    sampler_numbers: FxHashMap<units::UnitKey, usize>,
+    /// Results with a residency code that is read, once they are needed.
+    pub(crate) read_codes: Option<FxHashSet<u32>>,
+    /// By texture: its units.
+    units_of: FxHashMap<units::Descriptors, SmallVec<[usize; 2]>>,
 }
 
 impl Context<'_> {

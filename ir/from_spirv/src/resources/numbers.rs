@@ -33,19 +33,24 @@ impl Request {
 
 /// Gives each request numbers from `first` on, in order, besides the chosen ones.
 fn allocate<K: Ord + Clone>(requests: &BTreeMap<K, Request>, first: u32) -> BTreeMap<K, u32> {
-    let mut taken: Vec<(u32, u32)> = requests
-        .values()
-        .filter_map(|request| request.fixed.map(|fixed| (fixed, fixed.saturating_add(request.count))))
-        .collect();
+    let range = |request: &Request| request.fixed.map(|fixed| (fixed, fixed.saturating_add(request.count)));
+    let mut taken: Vec<(u32, u32)> = requests.values().filter_map(range).filter(|range| range.0 < range.1).collect();
     taken.sort_unstable();
+    // The ranges end in order, so that each is passed once.
+    let mut end = 0;
+    for range in &mut taken {
+        end = end.max(range.1);
+        range.1 = end;
+    }
+    let mut taken = taken.into_iter().peekable();
     let mut next = first;
     let mut numbers = BTreeMap::new();
     for (key, request) in requests {
         let number = request.fixed.unwrap_or_else(|| {
-            for &(start, end) in &taken {
-                if start < next.saturating_add(request.count) && next < end {
-                    next = end;
-                }
+            while let Some((_, end)) =
+                taken.next_if(|&(start, end)| end <= next || start < next.saturating_add(request.count))
+            {
+                next = next.max(end);
             }
             let number = next;
             next = next.saturating_add(request.count);
@@ -180,14 +185,13 @@ impl Context<'_> {
     fn number_images(&mut self) {
         let mut images = std::mem::take(&mut self.resources.images);
         // Aliases of other types have other numbers: a register has one type.
+        let mut first_of = rustc_hash::FxHashMap::default();
         let keys: Vec<(Slot, Vec<u32>, usize)> = images
             .iter()
-            .map(|image| {
-                let same = |other: &super::Image| {
-                    (other.slot, &other.fields, other.ty, other.length)
-                        == (image.slot, &image.fields, image.ty, image.length)
-                };
-                (image.slot, image.fields.to_vec(), images.iter().position(same).unwrap_or(0))
+            .enumerate()
+            .map(|(number, image)| {
+                let same = (image.slot, image.fields.clone(), image.ty, image.length);
+                (image.slot, image.fields.to_vec(), *first_of.entry(same).or_insert(number))
             })
             .collect();
         let mut requests: BTreeMap<(Slot, Vec<u32>, usize), Request> = BTreeMap::new();

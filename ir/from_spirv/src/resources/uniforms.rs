@@ -66,7 +66,8 @@ impl Context<'_> {
         let ty = self.type_name(global.ty);
         let members = self.members(global.ty, uniform.register);
         let mut description = Description::new(name, ty, uniform.register, uniform.length, members);
-        description.initial = global.initializer.map(|initializer| {
+        let is_small = self.module.types.leaves(global.ty) <= self.options.limits.leaves;
+        description.initial = global.initializer.filter(|_| is_small).map(|initializer| {
             let leaves = self.module.constants.leaves(&self.module.types, initializer);
             leaves.into_iter().flatten().flatten().collect()
         });

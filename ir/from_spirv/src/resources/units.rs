@@ -61,7 +61,6 @@ pub(super) struct Unit {
     pub(super) length: u32,
     pub(super) register: u32,
     pub(super) is_subpass: bool,
-    is_shadow: bool,
     pub(super) is_fetched: bool,
     pub(super) is_sampled: bool,
 }
@@ -79,6 +78,8 @@ pub(crate) struct UnitAccess {
 pub(crate) enum UnitUse {
     /// Lookups with a sampler, which may compare.
     Sample { compares: bool },
+    /// Queries of levels, with a sampler of either kind.
+    QueryLevel,
     /// Fetches of texels.
     Fetch,
     /// Queries of sizes.
@@ -91,6 +92,12 @@ pub(crate) struct ImageAccess {
     pub(crate) deref: Def,
     pub(crate) image: ImageType,
     pub(crate) access: AccessFlags,
+}
+
+impl UnitUse {
+    fn needs_sampler(self) -> bool {
+        matches!(self, UnitUse::Sample { .. } | UnitUse::QueryLevel)
+    }
 }
 
 impl Context<'_> {
@@ -173,7 +180,7 @@ impl Emitter<'_, '_, '_> {
         if image.is_storage {
             return Err(SpirvError::Types { op: "the lookup".to_owned(), why: "storage images are not looked up" });
         }
-        let samples = matches!(usage, UnitUse::Sample { .. });
+        let samples = usage.needs_sampler();
         let sampler = match sampler {
             Some(sampler) if samples => {
                 let path = self.opaque_path(sampler)?;
@@ -208,24 +215,23 @@ impl Emitter<'_, '_, '_> {
         image: ImageType,
         usage: UnitUse,
     ) -> UnitAccess {
-        let shadow = usage == UnitUse::Sample { compares: true };
         let is_combined = matches!(self.context.module.types.get(texture.ty), TypeData::SampledImage(_));
         let texture_deref = {
             let descriptors = self.descriptors(texture, true);
             let key = UnitKey { texture: descriptors, sampler: None, is_combined, ty };
-            let number = self.context.find_or_add_unit(key, texture, image.is_subpass, shadow);
+            let number = self.context.find_or_add_unit(key, texture, image.is_subpass);
             self.note_unit(number, usage);
             self.unit_deref(number, ty, texture.element)
         };
-        let sampler_deref = match (usage, sampler) {
-            (UnitUse::Sample { .. }, Some(sampler)) => {
+        let sampler_deref = match (usage.needs_sampler(), sampler) {
+            (true, Some(sampler)) => {
                 let descriptors = self.descriptors(sampler, true);
                 let key = UnitKey { texture: descriptors, sampler: None, is_combined: false, ty };
                 let variable = self.context.sampler_variable(key, sampler);
                 Some(self.deref_of(variable, ty, sampler.length, sampler.element))
             }
-            (UnitUse::Sample { .. }, None) => Some(texture_deref),
-            _ => None,
+            (true, None) => Some(texture_deref),
+            (false, _) => None,
         };
         UnitAccess { texture: texture_deref, sampler: sampler_deref, image }
     }
@@ -239,9 +245,8 @@ impl Emitter<'_, '_, '_> {
         image: ImageType,
         usage: UnitUse,
     ) -> Result<UnitAccess, SpirvError> {
-        let shadow = usage == UnitUse::Sample { compares: true };
-        let is_combined =
-            sampler.is_none() && matches!(self.context.module.types.get(texture.ty), TypeData::SampledImage(_));
+        let is_sampled = matches!(self.context.module.types.get(texture.ty), TypeData::SampledImage(_));
+        let is_combined = sampler.is_none() && is_sampled;
         let textures = self.descriptors(texture, is_combined);
         let samplers = sampler.map(|sampler| self.descriptors(sampler, false));
         if let (Some(first), Some(second)) = (textures.length, samplers.as_ref().and_then(|sampler| sampler.length)) {
@@ -250,38 +255,53 @@ impl Emitter<'_, '_, '_> {
                 return Err(SpirvError::Pairs { count, limit: MAX_PAIRS });
             }
         }
-        let key = UnitKey { texture: textures, sampler: samplers, is_combined, ty };
-        let number = match usage {
-            UnitUse::Sample { .. } => self.context.find_or_add_unit(key, texture, image.is_subpass, shadow),
-            UnitUse::Fetch | UnitUse::Query => {
-                let is_query = usage == UnitUse::Query;
-                let units = &self.context.resources.units;
-                let known = units.iter().position(|unit| {
-                    let of_pair = unit.key.sampler.as_ref().is_none_or(|sampler| sampler.length.is_none());
-                    unit.key.texture == key.texture
-                        && of_pair
-                        && (unit.key.ty == ty || is_query && unit.is_shadow)
-                        && self.context.has_image_type(unit, &image)
-                });
-                match known {
-                    Some(known) => known,
-                    None => self.context.find_or_add_unit(key.clone(), texture, image.is_subpass, false),
-                }
+        let mut key = UnitKey { texture: textures, sampler: samplers, is_combined, ty };
+        let is_sample = usage.needs_sampler();
+        let mut known = self.known_unit(&key, &image, usage);
+        if known.is_none() && key.texture.length.is_none() && texture.length.is_some() {
+            // The elements may have units already.
+            let whole = UnitKey { texture: self.descriptors(texture, true), ..key.clone() };
+            known = self.known_unit(&whole, &image, usage);
+        }
+        let number = match known {
+            Some(known) => known,
+            None => {
+                key.sampler = key.sampler.filter(|_| is_sample);
+                self.context.find_or_add_unit(key, texture, image.is_subpass)
             }
         };
         self.note_unit(number, usage);
-        let unit = self.context.resources.units.get(number).map(|unit| (unit.key.clone(), unit.is_shadow));
-        let Some((key, _)) = unit else { return Err(SpirvError::Pointer { id: 0 }) };
-        let of_texture = if key.texture.length.is_some() { texture.element } else { Step::Part(0) };
+        let Some(key) = self.context.resources.units.get(number).map(|unit| unit.key.clone()) else {
+            return Err(SpirvError::Pointer { id: 0 });
+        };
         let element = match (key.texture.length, sampler.zip(key.sampler.as_ref().and_then(|sampler| sampler.length))) {
             (None, None) => Step::Part(0),
-            (Some(_), None) => of_texture,
+            (Some(_), None) => texture.element,
             (None, Some((sampler, _))) => sampler.element,
             (Some(_), Some((sampler, count))) => self.product(texture.element, sampler.element, count),
         };
         let deref = self.unit_deref(number, key.ty, element);
-        let sampler = matches!(usage, UnitUse::Sample { .. }).then_some(deref);
+        let sampler = is_sample.then_some(deref);
         Ok(UnitAccess { texture: deref, sampler, image })
+    }
+
+    /// A unit that is known for a use: that of the pair, or for fetches and queries any of the texture.
+    fn known_unit(&mut self, key: &UnitKey, image: &ImageType, usage: UnitUse) -> Option<usize> {
+        let compared = self.context.sampler_type(image, true);
+        let resources = &self.context.resources;
+        if usage.needs_sampler() {
+            let ordinary = resources.unit_numbers.get(key).copied();
+            let other = UnitKey { ty: compared, ..key.clone() };
+            let is_either = usage == UnitUse::QueryLevel;
+            return ordinary.or_else(|| resources.unit_numbers.get(&other).copied().filter(|_| is_either));
+        }
+        let of_texture = resources.units_of.get(&key.texture)?;
+        of_texture.iter().copied().find(|&number| {
+            resources.units.get(number).is_some_and(|unit| {
+                let is_one = unit.key.sampler.as_ref().is_none_or(|sampler| sampler.length.is_none());
+                is_one && (unit.key.ty == key.ty || usage == UnitUse::Query && unit.key.ty == compared)
+            })
+        })
     }
 
     /// The number of a pair of elements.
@@ -298,7 +318,7 @@ impl Emitter<'_, '_, '_> {
     fn note_unit(&mut self, number: usize, usage: UnitUse) {
         if let Some(unit) = self.context.resources.units.get_mut(number) {
             unit.is_fetched |= usage == UnitUse::Fetch;
-            unit.is_sampled |= matches!(usage, UnitUse::Sample { .. });
+            unit.is_sampled |= usage.needs_sampler();
         }
     }
 
@@ -342,15 +362,15 @@ impl Emitter<'_, '_, '_> {
             result: image.sampled,
         });
         let length = path.length.unwrap_or(1);
-        let images = &self.context.resources.images;
-        let known =
-            images.iter().find(|known| (known.global, &known.fields, known.ty) == (path.global, &path.fields, image));
-        let variable = match known {
+        let key = (path.global, path.fields.clone(), image);
+        let known = self.context.resources.image_numbers.get(&key);
+        let variable = match known.and_then(|&known| self.context.resources.images.get(known)) {
             Some(known) => known.variable,
             None => {
                 let variable = self.context.descriptor_variable(&path, ty, path.length, VariableModes::IMAGE);
                 let fields = path.fields.clone();
                 let new = Image { slot, fields, ty: image, length, global: path.global, variable, register: 0 };
+                self.context.resources.image_numbers.insert(key, self.context.resources.images.len());
                 self.context.resources.images.push(new);
                 variable
             }
@@ -371,15 +391,7 @@ impl Unit {
 }
 
 impl Context<'_> {
-    /// Whether the type of a unit's sampler is that of an image, up to comparison.
-    fn has_image_type(&self, unit: &Unit, image: &ImageType) -> bool {
-        match *self.shader.types.get(unit.key.ty) {
-            IrTypeData::Sampler { dim, array, .. } => dim == Some(image.dim) && array == image.is_array,
-            _ => false,
-        }
-    }
-
-    fn find_or_add_unit(&mut self, key: UnitKey, path: &OpaquePath, is_subpass: bool, is_shadow: bool) -> usize {
+    fn find_or_add_unit(&mut self, key: UnitKey, path: &OpaquePath, is_subpass: bool) -> usize {
         if let Some(&known) = self.resources.unit_numbers.get(&key) {
             return known;
         }
@@ -403,22 +415,24 @@ impl Context<'_> {
             length,
             register: 0,
             is_subpass,
-            is_shadow,
             is_fetched: false,
             is_sampled: false,
         };
         let array = unit.is_array().then_some(length);
         unit.variable = self.descriptor_variable(path, key.ty, array, VariableModes::UNIFORM);
         self.resources.units.push(unit);
+        self.resources.units_of.entry(key.texture.clone()).or_default().push(number);
         self.resources.unit_numbers.insert(key, number);
         number
     }
 
     /// The variable of a separate sampler. It has the type of the textures that it is used with.
     fn sampler_variable(&mut self, key: UnitKey, path: &OpaquePath) -> IrVariable {
-        if let Some(known) = self.resources.samplers.iter().find(|unit| unit.key == key) {
+        let known = self.resources.sampler_numbers.get(&key);
+        if let Some(known) = known.and_then(|&known| self.resources.samplers.get(known)) {
             return known.variable;
         }
+        self.resources.sampler_numbers.insert(key.clone(), self.resources.samplers.len());
         let variable = self.descriptor_variable(path, key.ty, path.length, VariableModes::UNIFORM);
         self.resources.samplers.push(Unit {
             length: key.texture.count(),
@@ -427,7 +441,6 @@ impl Context<'_> {
             variable,
             register: 0,
             is_subpass: false,
-            is_shadow: false,
             is_fetched: false,
             is_sampled: true,
         });
