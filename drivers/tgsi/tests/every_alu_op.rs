@@ -9,7 +9,7 @@ use tgsi_compiler::Target;
 use tgsi_driver_tgsi::{DriverError, TgsiOptions};
 use tgsi_environment::Random;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
-use tgsi_ir::alu::{AluOp, AluType, BaseType};
+use tgsi_ir::alu::{AluOp, AluType, BaseType, ExecutionMode, evaluate};
 use tgsi_ir::passes::pipeline;
 
 /// The number of registers of a source: up to four components of 64 bits.
@@ -236,6 +236,11 @@ fn equal(op: AluOp, size: u8, expected: &[u32], found: &[u32]) -> bool {
     let number = |words: &[u32]| match *words {
         [low, high] if size == 64 => Some(f64::from_bits(u64::from(low) | u64::from(high) << 32)),
         [word] if size == 32 => Some(f64::from(f32::from_bits(word))),
+        [word] if size == 16 && op == AluOp::Ldexp => {
+            let mut single = [0];
+            evaluate(AluOp::F2f32, 16, 1, &[&[word.into()]], ExecutionMode::DEFAULT, &mut single);
+            Some(f64::from(f32::from_bits(single[0] as u32)))
+        }
         _ => None,
     };
     let (Some(a), Some(b)) = (number(expected), number(found)) else { return false };

@@ -188,18 +188,22 @@ impl<'a> Parser<'a> {
             is_column: bool,
             values: Vec<u64>,
             elements: Vec<Initializer>,
+            /// Whether an element is the word `null` without braces.
+            has_null: bool,
         }
-        let frame = |ty, is_column| Frame { ty, is_column, values: Vec::new(), elements: Vec::new() };
+        let frame = |ty, is_column| Frame { ty, is_column, values: Vec::new(), elements: Vec::new(), has_null: false };
         s.expect("{", "`{`")?;
         let mut frames = vec![frame(Some(ty), false)];
         let mut finished = None;
         while let Some(top) = frames.last_mut() {
             if s.eat("}") {
-                let Some(Frame { ty, is_column, values, elements }) = frames.pop() else { break };
-                let value = match self.finish_initializer(ty, is_column, values, elements) {
-                    Some(value) => value,
-                    None => return s.fail(TextErrorKind::BadInitializer),
+                let Some(Frame { ty, is_column, values, elements, has_null }) = frames.pop() else { break };
+                // `{ null }` is a whole value of zeros, `{ { null } }` one with a first element of zeros.
+                let value = match elements.as_slice() {
+                    [Initializer::Null] if has_null && values.is_empty() => Some(Initializer::Null),
+                    _ => self.finish_initializer(ty, is_column, values, elements),
                 };
+                let Some(value) = value else { return s.fail(TextErrorKind::BadInitializer) };
                 match frames.last_mut() {
                     Some(outer) => outer.elements.push(value),
                     None => finished = Some(value),
@@ -218,6 +222,7 @@ impl<'a> Parser<'a> {
                 frames.push(frame(inner, is_column));
             } else if s.eat_word("null") {
                 top.elements.push(Initializer::Null);
+                top.has_null = true;
                 s.eat(",");
             } else {
                 let start = *s;
@@ -276,10 +281,8 @@ impl<'a> Parser<'a> {
             Some(TypeData::Array { .. } | TypeData::Struct { .. }) if values.is_empty() => {
                 Some(Initializer::Elements(elements))
             }
-            // `{ null }` around a single element is that element, whatever its type.
-            _ if elements.len() == 1 && !matches!(elements[0], Initializer::Elements(_) | Initializer::Vector(_)) => {
-                elements.pop()
-            }
+            // Braces around a pointer have no meaning.
+            _ if matches!(elements[..], [Initializer::Pointer(_) | Initializer::Null]) => elements.pop(),
             _ if values.is_empty() => Some(Initializer::Elements(elements)),
             _ => Some(Initializer::Vector(values)),
         }

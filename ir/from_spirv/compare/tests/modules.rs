@@ -1,6 +1,4 @@
-//! Modules that naga compiles from WGSL, and those of a folder.
-
-use std::process::Command;
+//! Modules that naga compiles from WGSL.
 
 use tgsi_spirv_compare::{Checks, Report, check};
 
@@ -94,21 +92,4 @@ fn executors_agree_on_modules_and_their_changes() {
             assert_eq!(reports.len(), expected, "{reports:?}");
         }
     }
-}
-
-#[test]
-fn folder() {
-    let Some(folder) = std::env::var_os("TGSIC_SPIRV_MODULES") else {
-        println!("skipped: modules of a folder: TGSIC_SPIRV_MODULES is not set");
-        return;
-    };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_spirv-compare"));
-    command.args(["--mutants", "0..3", "--changes", "10"]).arg(folder);
-    if has_vulkan() {
-        command.args(["--vulkan", "--translated"]);
-    }
-    let output = command.output().expect("a process");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let wrong: Vec<&str> = text.lines().filter(|line| line.starts_with("DIFFERS")).collect();
-    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -90,6 +90,7 @@ const VALUES: &[(&str, &str, f32)] = &[
     // Pointers.
     ("", "%p = OpSelect %to_float %true %local %other\nOpStore %p %f3\n%x = OpLoad %float %local", 3.0),
     ("", "%p = OpSelect %to_float %yes %local %local\nOpStore %p %f3\n%x = OpLoad %float %local", 3.0),
+    ("", "%p = OpSelect %to_float %yes %local %other\nOpStore %p %f3\n%x = OpLoad %float %local", 3.0),
     // Decorations.
     ("", "%y = OpFMul %float %two %two\n%x = OpFAdd %float %y %one", 5.0),
     // Constants that depend on others.
@@ -149,7 +150,6 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("", "%x = OpVectorExtractDynamic %float %v12 %one", "T1524"),
     ("", "%x = OpSelect %struct %one %s %null", "T1524"),
     ("", "%x = OpSelect %struct %yes %s %one", "T1524"),
-    ("", "%p = OpSelect %to_float %yes %local %other\n%x = OpLoad %float %p", "T1525"),
     ("", "%x = OpMatrixTimesVector %vec2 %m1234 %one4", "T1524"),
     ("", "%x = OpMatrixTimesVector %vec2 %v12 %v12", "T1503"),
     ("", "%x = OpMatrixTimesMatrix %mat23 %m1234 %m1234", "T1524"),

@@ -548,7 +548,8 @@ fn findings(result: *const tgsic_result, length: usize, struct_size: u8) {
         }
         // SAFETY: it was filled in.
         let finding = unsafe { memory.start.cast::<tgsic_finding>().read() };
-        assert!(string(finding.code).starts_with('T') && !string(finding.name).is_empty());
+        let (code, name) = (string(finding.code), string(finding.name));
+        assert!(code.starts_with('T') && !name.is_empty(), "{code} {name}: {}", string(finding.message));
         assert!(!string(finding.message).is_empty());
         if !finding.hint.is_null() {
             string(finding.hint);

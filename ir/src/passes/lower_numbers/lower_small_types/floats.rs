@@ -45,7 +45,7 @@ impl Lowering<'_> {
         }
         let forms = info.input_types.iter().map(|ty| match ty.base {
             BaseType::Float => Form::Float,
-            BaseType::Int => Form::Sign,
+            BaseType::Int | BaseType::Bool => Form::Sign,
             _ => Form::Zero,
         });
         let forms: ArrayVec<Form, 16> = forms.take(16).collect();

@@ -67,7 +67,7 @@ impl Lowering<'_> {
         let info = op.info();
         let forms = info.input_types.iter().map(|ty| match ty.base {
             _ if low_bits_suffice(op) => Form::Word,
-            BaseType::Int => Form::Sign,
+            BaseType::Int | BaseType::Bool => Form::Sign,
             BaseType::Float => Form::Float,
             _ => Form::Zero,
         });
@@ -224,11 +224,11 @@ impl Lowering<'_> {
             O::I2i32 => (self.operand(inst, 0, Form::Sign), Form::Word),
             O::U2u32 => (self.operand(inst, 0, Form::Zero), Form::Word),
             O::B2i8 | O::B2i16 => {
-                let a = self.operand(inst, 0, Form::Zero);
+                let a = self.operand(inst, 0, Form::Sign);
                 (self.arithmetic(inst, components).op(O::B2i32, &[a]), Form::Zero)
             }
             O::B2b8 | O::B2b16 => {
-                let a = self.operand(inst, 0, Form::Zero);
+                let a = self.operand(inst, 0, Form::Sign);
                 (self.arithmetic(inst, components).op(O::B2b32, &[a]), Form::Sign)
             }
             O::Pack324x8Split | O::Pack322x16Split => {
