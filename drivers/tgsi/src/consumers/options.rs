@@ -88,6 +88,9 @@ tgsi_compiler::driver_options! {
         /// Results can be scaled, so that these products stay products.
         free_scaling: bool = false,
             "free_scaling" = true, "Products with 2, 4, 8 and their reciprocals cost nothing.", sets [free_scaling];
+        /// Without `DEMOTE` and `READ_HELPER`, `KILL` ends writes, and continues as a helper (as in Mesa's interpreter,
+        /// Direct3D 10 and most drivers for GLSL; GLSL itself leaves derivatives after it undefined).
+        has_demote: bool = true, "no_demote" = false, "There are no DEMOTE and READ_HELPER.";
         has_lz: bool = true, "no_lz" = false, "There are no TEX_LZ and TXF_LZ.";
         /// The texture words of instructions have the type, as the sampler view has. Mesa's parser has no text for it,
         /// so that only consumers of tokens should ask for it.
@@ -307,6 +310,7 @@ impl TgsiOptions {
         self.has_continue = false;
         self.has_wide_integers = false;
         self.has_packing = false;
+        self.has_demote = false;
         self.has_lz = false;
         self.tg4_swizzle = false;
         self.return_types = false;

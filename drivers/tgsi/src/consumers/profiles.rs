@@ -71,7 +71,7 @@ profiles! {
     /// Hosts of virgl.
     Virgl = "virgl", "Hosts of virgl (virglrenderer 0.10).", |o| o.dialect = Dialect::Virgl, |_, _| {};
     /// Microsoft's sample driver interface over TGSI drivers.
-    D3d10umd = "d3d10umd", "Mesa's d3d10umd: drivers support the opcodes that it emits.", no_level_zero, |_, _| {};
+    D3d10umd = "d3d10umd", "Mesa's d3d10umd: drivers support the opcodes that it emits.", no_late_opcodes, |_, _| {};
 }
 
 /// Features missing in all targets before DirectX 10. Mesa's `nir_to_tgsi` queries the screen for them:
@@ -85,6 +85,7 @@ fn no_integers(options: &mut TgsiOptions) {
     options.has_fma = false;
     options.has_div = false;
     options.has_round = false;
+    options.has_demote = false;
     options.has_lz = false;
     options.float_immediates = true;
 }
@@ -231,17 +232,19 @@ fn radeon(stage: ShaderStage, options: &mut TgsiOptions) {
     }
 }
 
-/// Targets without `TEX_LZ` and `TXF_LZ`: Mesa 25.0 does not set `PIPE_CAP_TGSI_TEX_TXF_LZ`. `svga_tgsi_vgpu10.c` does
-/// not implement them and rejects the shader; `tgsi_exec.c`, which runs the shaders of softpipe and the vertex shaders
-/// of i915, does not either and writes nothing. `d3d10umd` emits other opcodes, as its driver may be either.
-fn no_level_zero(options: &mut TgsiOptions) {
+/// Targets without `TEX_LZ`, `TXF_LZ`, `DEMOTE` and `READ_HELPER`: Mesa 25.0 does not set `PIPE_CAP_TGSI_TEX_TXF_LZ`.
+/// `svga_tgsi_vgpu10.c` does not implement them and rejects the shader; `tgsi_exec.c`, which runs the shaders of softpipe
+/// and the vertex shaders of i915, does not either and writes nothing. `d3d10umd` emits other opcodes, as its driver may
+/// be either.
+fn no_late_opcodes(options: &mut TgsiOptions) {
+    options.has_demote = false;
     options.has_lz = false;
 }
 
 /// `tgsi_exec.c` of Mesa 25.0 does not implement `FMA`, `DFMA`, `DTRUNC`, `DCEIL`, `DROUND` and `DSSG`, and writes
 /// nothing.
 fn interpreter(options: &mut TgsiOptions) {
-    no_level_zero(options);
+    no_late_opcodes(options);
     options.has_fma = false;
     options.has_wide_rounding = false;
 }
@@ -251,7 +254,7 @@ fn interpreter(options: &mut TgsiOptions) {
 /// `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever the operand's
 /// array number.
 fn svga(options: &mut TgsiOptions) {
-    no_level_zero(options);
+    no_late_opcodes(options);
     options.has_wide_integers = false;
     options.has_packing = false;
     options.has_arr = false;

@@ -16,23 +16,25 @@ use tgsi_ir::Inst;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::{Selector, Value};
-use crate::consumers::options::Dialect;
 
 impl Selector<'_> {
     /// Initialises the record of kills.
     pub(super) fn begin_helpers(&mut self) {
-        if self.options.dialect != Dialect::Virgl {
+        if self.reads_helper() {
             return;
         }
         let body = self.body;
         let ops = || body.blocks().flat_map(|block| body.insts(block)).filter_map(|inst| body.intrinsic(inst));
-        if ops().any(|op| op == IntrinsicOp::IsHelperInvocation)
-            && ops().any(|op| matches!(op, IntrinsicOp::Terminate | IntrinsicOp::TerminateIf))
-        {
+        if ops().any(|op| op == IntrinsicOp::IsHelperInvocation) && ops().any(|op| is_kill(op)) {
             let (killed, zero) = (self.temp(), self.word(0));
             self.emit(Opcode::Mov, Dst::new(killed).masked(1), &[zero]);
             self.killed = Some(killed);
         }
+    }
+
+    /// Whether `READ_HELPER` tells helpers apart. The replacement needs integers.
+    fn reads_helper(&self) -> bool {
+        self.options.has_demote || !self.options.native_integers
     }
 
     /// Records that the invocation is about to be killed.
@@ -54,7 +56,7 @@ impl Selector<'_> {
     /// Emits whether the invocation is a helper. The system value is non-zero in helpers, but not a boolean.
     pub(super) fn emit_is_helper(&mut self, register: Register) {
         let dst = Dst::new(register).masked(1);
-        if self.options.dialect == Dialect::Mesa {
+        if self.reads_helper() {
             return self.emit(Opcode::ReadHelper, dst, &[]);
         }
         let index = self.declared.system_value(Semantic::HelperInvocation);
@@ -65,4 +67,10 @@ impl Selector<'_> {
             self.emit(Opcode::Or, dst, &[Value::new(register).lane(0), Value::new(killed).lane(0)]);
         }
     }
+}
+
+/// Returns whether an intrinsic may end an invocation or make it a helper.
+fn is_kill(op: IntrinsicOp) -> bool {
+    use IntrinsicOp::{Demote, DemoteIf, Terminate, TerminateIf};
+    matches!(op, Terminate | TerminateIf | Demote | DemoteIf)
 }

@@ -37,22 +37,22 @@ impl Selector<'_> {
             Ddy | DdyCoarse => self.emit_simple(inst, Opcode::Ddy),
             DdxFine => self.emit_simple(inst, Opcode::DdxFine),
             DdyFine => self.emit_simple(inst, Opcode::DdyFine),
-            Terminate => {
+            Demote if self.options.has_demote => self.emit_bare(Opcode::Demote, &[]),
+            Terminate | Demote => {
                 self.note_kill();
                 self.emit_bare(Opcode::Kill, &[]);
             }
-            TerminateIf => {
-                self.note_kill_if(inst);
-                self.emit_terminate_if(inst);
-            }
-            Demote => self.emit_bare(Opcode::Demote, &[]),
-            DemoteIf => {
+            DemoteIf if self.options.has_demote => {
                 let condition = self.source(inst, 0).lane(0);
                 let opcode = if self.options.native_integers { Opcode::Uif } else { Opcode::If };
                 self.emit_bare(opcode, &[condition]);
                 self.emit_bare(Opcode::Demote, &[]);
                 self.emit_bare(Opcode::Endif, &[]);
                 self.forget_addresses();
+            }
+            TerminateIf | DemoteIf => {
+                self.note_kill_if(inst);
+                self.emit_terminate_if(inst);
             }
             IsHelperInvocation => {
                 if let Some(def) = body.inst_def(inst) {

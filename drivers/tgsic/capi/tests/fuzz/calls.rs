@@ -549,7 +549,7 @@ fn findings(result: *const tgsic_result, length: usize, struct_size: u8) {
         // SAFETY: it was filled in.
         let finding = unsafe { memory.start.cast::<tgsic_finding>().read() };
         let (code, name) = (string(finding.code), string(finding.name));
-        assert!(code.starts_with('T') && !name.is_empty(), "{code} {name}: {}", string(finding.message));
+        assert!(code.starts_with(['T', 'G']) && !name.is_empty(), "{code} {name}: {}", string(finding.message));
         assert!(!string(finding.message).is_empty());
         if !finding.hint.is_null() {
             string(finding.hint);

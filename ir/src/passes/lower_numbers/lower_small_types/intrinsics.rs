@@ -40,10 +40,10 @@ fn is_derivative(op: IntrinsicOp) -> bool {
     matches!(op, I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse)
 }
 
-/// Returns whether an intrinsic loads an input, an output or a texel of a stated type.
+/// Returns whether an intrinsic loads an input, an output, a uniform or a texel of a stated type.
 fn is_typed_load(op: IntrinsicOp) -> bool {
     use IntrinsicOp as I;
-    matches!(op, I::LoadInput | I::LoadInputVertex | I::LoadPerVertexInput | I::LoadInterpolatedInput)
+    matches!(op, I::LoadInput | I::LoadInputVertex | I::LoadPerVertexInput | I::LoadInterpolatedInput | I::LoadUniform)
         || matches!(op, I::LoadPerPrimitiveInput | I::LoadOutput | I::LoadPerVertexOutput | I::LoadPerViewOutput)
         || matches!(op, I::LoadPerPrimitiveOutput | I::ImageDerefLoad | I::ImageLoad | I::BindlessImageLoad)
 }
@@ -77,7 +77,7 @@ impl Lowering<'_> {
         use IntrinsicOp as I;
         match op {
             I::LoadReg | I::LoadRegIndirect | I::StoreReg | I::StoreRegIndirect | I::LoadParam | I::Use => true,
-            I::LoadUniform | I::LoadUboVec4 | I::LoadPixelCoord | I::VoteIeq | I::VoteFeq => true,
+            I::LoadUboVec4 | I::LoadPixelCoord | I::VoteIeq | I::VoteFeq => true,
             I::LoadDeref | I::StoreDeref => self.scalar_of(types, self.body.src(inst, 0)).is_some(),
             I::Reduce | I::InclusiveScan | I::ExclusiveScan => matches!(
                 reduction(self, inst),
@@ -252,10 +252,6 @@ impl Lowering<'_> {
                     self.body.set_index(inst, IndexKind::DestType, wide.to_i32());
                 }
                 self.narrow(inst, def, ty.base == BaseType::Float);
-            }
-            I::LoadUniform => {
-                self.body.set_index(inst, IndexKind::DestType, AluType::UINT32.to_i32());
-                self.widen(def, Form::Word);
             }
             _ if is_derivative(op) || is_interpolation(op) => {
                 if is_derivative(op) {

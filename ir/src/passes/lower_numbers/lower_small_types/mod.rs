@@ -21,8 +21,8 @@
 //!   alignment of the access, or by the run-time offset if it is unknown. Whole words are stored, and parts of words by an
 //!   atomic `iand` and an atomic `ior` (in scratch memory by loading and storing). The sizes of buffers should be
 //!   multiples of 4: words that are partly beyond the end are beyond it.
-//! - Inputs, outputs and variables have 32-bit components; 16-bit floats are 32-bit floats there. Registers and
-//!   uniforms have words.
+//! - Inputs, outputs, uniforms and variables have 32-bit components; 16-bit floats are 32-bit floats there. Registers
+//!   have words.
 //! - Left alone, with conversions of their operands and results: atomics on small numbers, sums and products of floats of
 //!   a subgroup, ballots, accesses by 64-bit addresses and pointers to memory
 //!   ([`lower_explicit_access`](mod@crate::passes::lower_resources::lower_explicit_access) lowers the latter).
