@@ -125,7 +125,7 @@ impl SpirvError {
                 None => SHOWN.to_owned(),
             },
             SpirvError::UnsupportedAlu { bits, .. } if *bits != 32 => {
-                "`--driver-option no_int64`, `no_float64` and `no_small_types` lower it to 32-bit operations".to_owned()
+                "`--driver-option no_int64` and `no_float64` lower it to 32-bit operations".to_owned()
             }
             SpirvError::UnsupportedAlu { .. } | SpirvError::UnsupportedIntrinsic { .. } => SHOWN.to_owned(),
             SpirvError::Interface { .. } => "`--reflect` shows the interface of a shader without it".to_owned(),

@@ -103,8 +103,6 @@ tgsi_compiler::driver_options! {
         float64: bool = true,
             "no_float64" = false, "There are no 64-bit floats.", clears [software_doubles];
         int64: bool = true, "no_int64" = false, "There are no 64-bit integers.";
-        /// For arithmetic; shaders that access memory or the interface by such numbers never have them.
-        small_types: bool = true, "no_small_types" = false, "There are no numbers of 8 and 16 bits.";
         /// Otherwise killed invocations end.
         demote: bool = false,
             "demote" = true, "Killed invocations continue as helpers (DemoteToHelperInvocation).";
@@ -244,7 +242,6 @@ impl SpirvOptions {
         self.draw_built_ins = false;
         self.float64 = false;
         self.int64 = false;
-        self.small_types = false;
     }
 
     /// Sets an option or a profile by its name. `stream_output=` precedes the entries for

@@ -236,7 +236,10 @@ impl Emitter<'_> {
             Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse => self.emit_derivative(inst, op),
             op if op.is_image_access() => self.emit_image_access(inst, op),
             Ballot | VoteAny | VoteAll | VoteIeq | VoteFeq | ReadInvocation | ReadFirstInvocation | Elect
-            | ShaderClock | Barrier => self.emit_subgroup(inst, op),
+            | ShaderClock | Barrier | Reduce | InclusiveScan | ExclusiveScan | Shuffle | ShuffleXor | ShuffleUp
+            | ShuffleDown | Rotate | QuadBroadcast | QuadSwapHorizontal | QuadSwapVertical | QuadSwapDiagonal => {
+                self.emit_subgroup(inst, op)
+            }
             VulkanResourceIndex | LoadVulkanDescriptor => {
                 Err(SpirvError::Unsupported { inst, what: "Vulkan has no handles of bound textures and images" })
             }

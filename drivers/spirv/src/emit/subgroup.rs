@@ -7,11 +7,16 @@
 //! | `vote_ieq`, `vote_feq` | `OpGroupNonUniformAllEqual` | comparison with the first, `AllKHR`; so is the portable form |
 //! | `read_first_invocation` | `OpGroupNonUniformBroadcastFirst` | `OpSubgroupFirstInvocationKHR` |
 //! | `read_invocation` | `OpGroupNonUniformShuffle` | `OpSubgroupReadInvocationKHR` |
+//! | `shuffle`, `shuffle_xor`, `shuffle_up`, `shuffle_down` | `OpGroupNonUniformShuffle`, `Xor`, `Up`, `Down` | |
+//! | `rotate` | `OpGroupNonUniformRotateKHR` | |
+//! | `quad_broadcast`, `quad_swap_...` | `OpGroupNonUniformQuadBroadcast`, `QuadSwap` | |
+//! | `reduce`, `inclusive_scan`, `exclusive_scan` | `OpGroupNonUniformIAdd` and so on | |
 //! | `barrier` | `OpControlBarrier`, `OpMemoryBarrier` | |
 //! | `shader_clock` | `OpReadClockKHR` | |
 
 use smallvec::SmallVec;
-use spirv::{Capability, MemorySemantics, Op, Scope};
+use spirv::{Capability, GroupOperation, MemorySemantics, Op, Scope};
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::indices::{MemorySemantics as Semantics, Scope as IrScope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
@@ -24,6 +29,7 @@ use crate::module::{Class, Id, ValueType};
 
 const SHADER_BALLOT: &str = "SPV_KHR_shader_ballot";
 const SUBGROUP_VOTE: &str = "SPV_KHR_subgroup_vote";
+const SUBGROUP_ROTATE: &str = "SPV_KHR_subgroup_rotate";
 const SHADER_CLOCK: &str = "SPV_KHR_shader_clock";
 
 impl Emitter<'_> {
@@ -61,9 +67,7 @@ impl Emitter<'_> {
                 Ok(())
             }
             IntrinsicOp::Elect => {
-                if !self.module.at_least(1, 3) {
-                    return Err(SpirvError::Unsupported { inst, what: "elect needs SPIR-V 1.3" });
-                }
+                self.need_groups(inst)?;
                 self.module.need(Capability::GroupNonUniform);
                 let id = self.subgroup_operation(Op::GroupNonUniformElect, ValueType::BOOL, &[]);
                 self.define(def, id, Class::Bool);
@@ -85,8 +89,107 @@ impl Emitter<'_> {
                 self.define(def, id, Class::Uint);
                 Ok(())
             }
-            op => Err(SpirvError::UnsupportedIntrinsic { inst, op }),
+            IntrinsicOp::Reduce | IntrinsicOp::InclusiveScan | IntrinsicOp::ExclusiveScan => {
+                self.emit_reduction(inst, op, def)
+            }
+            _ => self.emit_shuffle(inst, op, def),
         }
+    }
+
+    /// Checks that the version has operations on groups.
+    fn need_groups(&self, inst: Inst) -> Result<(), SpirvError> {
+        let what = "this operation on subgroups needs SPIR-V 1.3";
+        if self.module.at_least(1, 3) { Ok(()) } else { Err(SpirvError::Unsupported { inst, what }) }
+    }
+
+    /// Emits the value of another invocation, which the operands choose.
+    fn emit_shuffle(&mut self, inst: Inst, op: IntrinsicOp, def: Def) -> Result<(), SpirvError> {
+        use IntrinsicOp as I;
+        self.need_groups(inst)?;
+        let body = self.body;
+        let class = self.class_read(def);
+        let source = body.src(inst, 0);
+        let mut operands: SmallVec<[Id; 4]> = SmallVec::new();
+        operands.push(self.value(source, class)?);
+        if body.num_sources(inst) > 1 {
+            operands.push(self.component(body.src(inst, 1), 0, Class::Uint)?);
+        }
+        let (operation, capability, direction) = match op {
+            I::Shuffle => (Op::GroupNonUniformShuffle, Capability::GroupNonUniformShuffle, None),
+            I::ShuffleXor => (Op::GroupNonUniformShuffleXor, Capability::GroupNonUniformShuffle, None),
+            I::ShuffleUp => (Op::GroupNonUniformShuffleUp, Capability::GroupNonUniformShuffleRelative, None),
+            I::ShuffleDown => (Op::GroupNonUniformShuffleDown, Capability::GroupNonUniformShuffleRelative, None),
+            I::Rotate => (Op::GroupNonUniformRotateKHR, Capability::GroupNonUniformRotateKHR, None),
+            I::QuadBroadcast => (Op::GroupNonUniformQuadBroadcast, Capability::GroupNonUniformQuad, None),
+            I::QuadSwapHorizontal => (Op::GroupNonUniformQuadSwap, Capability::GroupNonUniformQuad, Some(0)),
+            I::QuadSwapVertical => (Op::GroupNonUniformQuadSwap, Capability::GroupNonUniformQuad, Some(1)),
+            I::QuadSwapDiagonal => (Op::GroupNonUniformQuadSwap, Capability::GroupNonUniformQuad, Some(2)),
+            op => return Err(SpirvError::UnsupportedIntrinsic { inst, op }),
+        };
+        if op == I::QuadBroadcast && !self.module.at_least(1, 5) && body.def_constant(body.src(inst, 1)).is_none() {
+            return Err(SpirvError::Unsupported {
+                inst,
+                what: "a lane of a quad that is no constant needs SPIR-V 1.5",
+            });
+        }
+        if op == I::Rotate {
+            self.module.need_extension(SUBGROUP_ROTATE, None);
+            let cluster = body.index(inst, IndexKind::ClusterSize) as u32;
+            if cluster != 0 {
+                operands.push(self.module.uint(cluster));
+            }
+        }
+        operands.extend(direction.map(|direction| self.module.uint(direction)));
+        self.module.need(capability);
+        let id = self.subgroup_operation(operation, self.type_of(source, class), &operands);
+        self.define(def, id, class);
+        Ok(())
+    }
+
+    /// Emits a reduction or a scan.
+    fn emit_reduction(&mut self, inst: Inst, op: IntrinsicOp, def: Def) -> Result<(), SpirvError> {
+        self.need_groups(inst)?;
+        let body = self.body;
+        let source = body.src(inst, 0);
+        let is_bool = body.bit_size(source) == 1;
+        let operation = AluOp::ALL.get(body.index(inst, IndexKind::ReductionOp) as usize).copied();
+        let (operation, class) = match operation {
+            Some(AluOp::Iand) if is_bool => (Op::GroupNonUniformLogicalAnd, Class::Bool),
+            Some(AluOp::Ior) if is_bool => (Op::GroupNonUniformLogicalOr, Class::Bool),
+            Some(AluOp::Ixor) if is_bool => (Op::GroupNonUniformLogicalXor, Class::Bool),
+            Some(AluOp::Iadd) => (Op::GroupNonUniformIAdd, Class::Uint),
+            Some(AluOp::Imul) => (Op::GroupNonUniformIMul, Class::Uint),
+            Some(AluOp::Iand) => (Op::GroupNonUniformBitwiseAnd, Class::Uint),
+            Some(AluOp::Ior) => (Op::GroupNonUniformBitwiseOr, Class::Uint),
+            Some(AluOp::Ixor) => (Op::GroupNonUniformBitwiseXor, Class::Uint),
+            Some(AluOp::Imin) => (Op::GroupNonUniformSMin, Class::Uint),
+            Some(AluOp::Imax) => (Op::GroupNonUniformSMax, Class::Uint),
+            Some(AluOp::Umin) => (Op::GroupNonUniformUMin, Class::Uint),
+            Some(AluOp::Umax) => (Op::GroupNonUniformUMax, Class::Uint),
+            Some(AluOp::Fadd) => (Op::GroupNonUniformFAdd, Class::Float),
+            Some(AluOp::Fmul) => (Op::GroupNonUniformFMul, Class::Float),
+            Some(AluOp::Fmin) => (Op::GroupNonUniformFMin, Class::Float),
+            Some(AluOp::Fmax) => (Op::GroupNonUniformFMax, Class::Float),
+            _ => return Err(SpirvError::UnsupportedIntrinsic { inst, op }),
+        };
+        let value = self.value(source, class)?;
+        let cluster = if op == IntrinsicOp::Reduce { body.index(inst, IndexKind::ClusterSize) as u32 } else { 0 };
+        let (group, capability) = match op {
+            IntrinsicOp::InclusiveScan => (GroupOperation::InclusiveScan, Capability::GroupNonUniformArithmetic),
+            IntrinsicOp::ExclusiveScan => (GroupOperation::ExclusiveScan, Capability::GroupNonUniformArithmetic),
+            _ if cluster != 0 => (GroupOperation::ClusteredReduce, Capability::GroupNonUniformClustered),
+            _ => (GroupOperation::Reduce, Capability::GroupNonUniformArithmetic),
+        };
+        self.module.need(capability);
+        let scope = self.module.uint(Scope::Subgroup as u32);
+        let ty = self.module.value_type(self.type_of(source, class));
+        let mut operands: SmallVec<[u32; 4]> = SmallVec::from_slice(&[scope.0, group as u32, value.0]);
+        if cluster != 0 {
+            operands.push(self.module.uint(cluster).0);
+        }
+        let id = self.result(operation, ty, &operands);
+        self.define(def, id, class);
+        Ok(())
     }
 
     fn class_read(&self, def: Def) -> Class {

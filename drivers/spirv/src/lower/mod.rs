@@ -10,7 +10,6 @@ mod mark_divergence;
 mod texture_edit;
 
 use tgsi_ir::Shader;
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::lower_numbers::lower_alu;
 use tgsi_ir::passes::lower_resources::lower_sample_positions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -35,8 +34,8 @@ use mark_divergence::mark_divergence;
 /// [`SpirvError`].
 pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) -> Result<(), SpirvError> {
     let compiler_options = options.compiler_options(shader.stage);
-    let lowers_small_types = !options.small_types || has_small_accesses(shader);
-    if lowers_small_types && passes.run(shader, lower_small_types, &compiler_options) {
+    // Modules with numbers of 8 and 16 bits would need features that few devices have.
+    if passes.run(shader, lower_small_types, &compiler_options) {
         passes.run_driver("finish", || finish(shader, &compiler_options));
     }
     if !options.int64 {
@@ -55,24 +54,6 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
     lower_textures(shader, options, passes);
     passes.run_driver("mark_divergence", || mark_divergence(shader));
     Ok(())
-}
-
-/// Returns whether memory, variables or the interface are accessed by numbers of 8 or 16 bits: arithmetic has these in
-/// SPIR-V, but this driver emits only accesses of words.
-fn has_small_accesses(shader: &Shader) -> bool {
-    let kinds = [IndexKind::AlignMul, IndexKind::SrcType, IndexKind::DestType];
-    shader.functions.values().filter_map(|function| function.body.as_ref()).any(|body| {
-        let is_small = |def| matches!(body.bit_size(def), 8 | 16);
-        body.blocks().flat_map(|block| body.insts(block)).any(|inst| {
-            body.intrinsic(inst).is_some_and(|op| {
-                let is_access = matches!(op, IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref)
-                    || kinds.iter().any(|&kind| op.info().index_slot(kind).is_some());
-                is_access
-                    && (body.inst_def(inst).is_some_and(is_small)
-                        || body.sources(inst).any(|source| is_small(body.src_def(source))))
-            })
-        })
-    })
 }
 
 /// Lowers texture instructions to those of SPIR-V.

@@ -51,7 +51,7 @@ impl Objects {
     /// Creates a pass with these attachments, the references of which are at their locations.
     pub(super) fn pass_of(&mut self, targets: &[Target]) -> Result<vk::RenderPass, String> {
         let mut attachments = Vec::new();
-        let count = targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
+        let count = targets.iter().map(|target| target.location.saturating_add(1)).max().unwrap_or(0);
         let unused = vk::AttachmentReference::default().attachment(vk::ATTACHMENT_UNUSED);
         let mut colors = vec![unused; count as usize];
         for (number, target) in (0..).zip(targets) {

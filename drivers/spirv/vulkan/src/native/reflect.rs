@@ -391,7 +391,7 @@ fn slots(
                 };
                 let (class, bits) = scalar(all, element).ok_or("a varying of an unusual type")?;
                 found.push(Varying { location, component, components, class, bits, is_flat });
-                location += if bits == 64 && components > 2 { 2 } else { 1 };
+                location = location.saturating_add(if bits == 64 && components > 2 { 2 } else { 1 });
             }
         }
         if types.len() > 256 || found.len() > 256 {
