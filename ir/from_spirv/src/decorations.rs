@@ -67,14 +67,22 @@ impl Decorations {
     }
 
     fn of(&self, target: u32, member: u32) -> &[Entry] {
-        let start = self.entries.partition_point(|entry| (entry.target, entry.member) < (target, member));
-        let rest = self.entries.get(start..).unwrap_or_default();
+        let rest = self.since(target, member);
         let length = rest.partition_point(|entry| (entry.target, entry.member) == (target, member));
         rest.get(..length).unwrap_or_default()
     }
 
+    /// The entries from the first of a target and member on.
+    fn since(&self, target: u32, member: u32) -> &[Entry] {
+        let start = self.entries.partition_point(|entry| (entry.target, entry.member) < (target, member));
+        self.entries.get(start..).unwrap_or_default()
+    }
+
     fn find(&self, target: u32, member: u32, kind: Decoration) -> Option<u32> {
-        self.of(target, member).iter().find(|entry| entry.kind == kind as u32).map(|entry| entry.operand)
+        // Targets have few decorations, most of them none.
+        let mut of_target =
+            self.since(target, member).iter().take_while(|entry| (entry.target, entry.member) == (target, member));
+        of_target.find(|entry| entry.kind == kind as u32).map(|entry| entry.operand)
     }
 
     /// The operand of a decoration of an id.
