@@ -80,8 +80,10 @@ impl Emitter<'_, '_, '_> {
         };
         if !parts.iter().all(is_value) {
             // Structs of samplers are not values.
+        let parts = self.leaf_pointers(pointer)?;
             return Ok(Value::Opaque(Rc::new(pointer.clone())));
         }
+            self.check_body()?;
         let mut leaves = Vec::with_capacity(parts.len());
         for part in parts {
             leaves.push(self.load_leaf(&part)?);
@@ -99,6 +101,8 @@ impl Emitter<'_, '_, '_> {
         }
         let mut leaves = Vec::with_capacity(count as usize);
         let mut pending = vec![pointer.clone()];
+                // Arrays of empty structs may have any length.
+                _ if self.context.module.types.leaves(pointer.ty) == 0 => {}
         while let Some(pointer) = pending.pop() {
             match self.context.module.types.get(pointer.ty).clone() {
                 TypeData::Array { element, length, .. } => {
@@ -134,6 +138,9 @@ impl Emitter<'_, '_, '_> {
             return self.store_chosen(pointer, value);
         }
         if let Value::Transposed(rows) = value
+            if let (Storage::Memory(memory), _) = self.resolve(pointer)? {
+                self.note_store(pointer, memory.mode)?;
+            }
             && let Some(place) = self.whole_matrix(pointer)?.filter(|place| place.row_major)
         {
             for (number, &row) in rows.iter().enumerate() {
@@ -145,7 +152,6 @@ impl Emitter<'_, '_, '_> {
         let Some(leaves) = self.leaves_of(value) else {
             return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "pointers and images cannot be stored" });
         };
-        let parts = self.leaf_pointers(pointer)?;
         if parts.len() != leaves.len() {
             return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "value and memory differ" });
         }
@@ -153,6 +159,7 @@ impl Emitter<'_, '_, '_> {
             let shape = self.context.module.types.shape(part.ty);
             if (self.b.body.num_components(leaf), self.b.body.bit_size(leaf)) != (shape.num_components, shape.bit_size)
             {
+            self.check_body()?;
                 return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "value and memory differ" });
             }
             self.store_leaf(part, leaf)?;
@@ -193,23 +200,13 @@ impl Emitter<'_, '_, '_> {
     fn store_leaf(&mut self, pointer: &Pointer, value: Def) -> Result<(), SpirvError> {
         let (storage, steps) = self.resolve(pointer)?;
         match storage {
-            Storage::Memory(Memory { mode, .. }) | Storage::Packed(Packed { mode, .. })
-                if mode.intersects(VariableModes::READ_ONLY.union(VariableModes::MEM_PUSH_CONST)) =>
-            {
-                return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
-            }
             Storage::Memory(memory) => {
-                self.context.shader.info.writes_memory |= memory.mode == VariableModes::MEM_SSBO;
-                if let Base::Global(number) = pointer.base {
-                    self.context.note_written(number, &pointer.steps);
-                }
+                self.note_store(pointer, memory.mode)?;
                 let place = self.place(memory, &steps, pointer.access);
                 self.store_to(&place, value);
             }
             Storage::Packed(packed) => {
-                if let Base::Global(number) = pointer.base {
-                    self.context.note_written(number, &pointer.steps);
-                }
+                self.note_store(pointer, packed.mode)?;
                 self.store_packed(packed, &steps, value);
             }
             Storage::System(_) => {
@@ -225,6 +222,21 @@ impl Emitter<'_, '_, '_> {
     /// # Errors
     /// The pointer leads to something else than memory.
     pub(crate) fn deref(&mut self, pointer: &Pointer) -> Result<(Def, VariableModes), SpirvError> {
+    /// Records that memory of a mode is written.
+    ///
+    /// # Errors
+    /// It is read-only.
+    fn note_store(&mut self, pointer: &Pointer, mode: VariableModes) -> Result<(), SpirvError> {
+        if mode.intersects(VariableModes::READ_ONLY.union(VariableModes::MEM_PUSH_CONST)) {
+            return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
+        }
+        self.context.shader.info.writes_memory |= mode == VariableModes::MEM_SSBO;
+        if let Base::Global(number) = pointer.base {
+            self.context.note_written(number, &pointer.steps);
+        }
+        Ok(())
+    }
+
         match self.resolve(pointer)? {
             (Storage::Memory(memory), steps) => {
                 if let Base::Global(number) = pointer.base {

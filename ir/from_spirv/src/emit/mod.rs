@@ -36,7 +36,7 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Body, Builder, Cursor};
 
 use crate::constants::Bits;
-use crate::error::Findings;
+use crate::error::{Findings, SpirvError};
 use crate::interface::Interface;
 use crate::module::Module;
 use crate::options::{Environment, SpirvOptions};
@@ -85,6 +85,8 @@ pub(crate) struct Context<'m> {
     /// Leaves of composites that instructions copied so far.
     pub(crate) copied_leaves: u64,
     /// The variables to which pointers may lead that are chosen at run time.
+    /// Scalars of variables that are not resources, inputs or outputs.
+    pub(crate) memory_scalars: u64,
     paths: Rc<Paths>,
     /// Memory for the values of a function, all of them none.
     value_pool: Vec<Value>,
@@ -182,6 +184,7 @@ impl<'m> Context<'m> {
         }
     }
 
+            memory_scalars: 0,
     /// Adds a variable that no other shader and no pipeline sees.
     pub(crate) fn temporary(&mut self, name: &str, ty: IrType) -> IrVariable {
         self.shader.add_variable(VariableData::new(name, ty, VariableModes::SHADER_TEMP))
@@ -192,6 +195,20 @@ impl<'m> Context<'m> {
         let mut body = Body::new();
         let mut emitter = Emitter::new(self, &mut body, usize::MAX, None, true);
         emit(&mut emitter);
+    /// Counts the scalars of a variable that is not a resource, input or output.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn charge_memory(&mut self, ty: TypeId) -> Result<(), SpirvError> {
+        let count = self.memory_scalars.saturating_add(self.module.types.scalars(ty));
+        let limit = self.options.limits.scalars;
+        if count > limit {
+            return Err(SpirvError::TooLarge { what: "scalars of variables", count, limit });
+        }
+        self.memory_scalars = count;
+        Ok(())
+    }
+
         emitter.finish();
         self.set_body(function, body);
     }

@@ -120,6 +120,8 @@ pub(crate) struct Function {
     pub(crate) id: u32,
     pub(crate) result: TypeId,
     /// Ids and types.
+    /// The function type.
+    pub(crate) ty: TypeId,
     pub(crate) parameters: Vec<(u32, TypeId)>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) span: Span,
