@@ -192,6 +192,7 @@ impl Emitter<'_, '_, '_> {
             Storage::System(system) => {
                 let values = self.system_value(system, pointer)?;
                 Ok(self.part_of(&values, &steps, shape))
+            Storage::Bytes(block) => Ok(self.load_bytes(block, &steps, shape)),
             }
             Storage::Opaque | Storage::Error => Ok(self.undefined(shape)),
         }
@@ -212,6 +213,7 @@ impl Emitter<'_, '_, '_> {
             Storage::System(_) => {
                 return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
             }
+            Storage::Bytes(block) => self.store_bytes(block, &steps, value),
             Storage::Opaque | Storage::Error => {}
         }
         Ok(())

@@ -16,6 +16,7 @@
 //! Instructions are emitted in the order of the control tree (`flow`). The value of an id may be used on paths that do
 //! not pass its definition; `repair_ssa` adds phis at the end.
 
+mod bytes;
 mod calls;
 mod choices;
 pub(crate) mod flow;
