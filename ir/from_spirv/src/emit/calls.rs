@@ -364,7 +364,10 @@ impl Emitter<'_, '_, '_> {
             }
             let (pointer, is_opaque) = match &value {
                 Value::Opaque(pointer) => (pointer.clone(), true),
-                value => (self.as_pointer(value).ok_or(SpirvError::Pointer { id: argument })?, false),
+                value => {
+                    let pointer = self.as_pointer(value).ok_or(SpirvError::Pointer { id: argument })?;
+                    (self.forwarded(&pointer), false)
+                }
             };
             let targets = self.targets(&pointer);
             let bound = |target: &Rc<Pointer>| Bound {

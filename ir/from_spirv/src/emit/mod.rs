@@ -23,6 +23,7 @@ pub(crate) mod flow;
 pub(crate) mod instructions;
 mod locals;
 mod memory;
+mod opaque;
 pub(crate) mod pointer;
 pub(crate) mod storage;
 mod types;
@@ -48,6 +49,7 @@ use calls::{FunctionCopy, FunctionKey, Pending};
 use choices::Choice;
 use choices::paths::{Paths, find_paths};
 use choices::words::Templates;
+use opaque::StoredOpaque;
 use storage::Storage;
 use types::TypeKey;
 use value::Value;
@@ -83,11 +85,11 @@ pub(crate) struct Context<'m> {
     instructions: u64,
     /// Whether they exceed the limit, which is reported.
     is_exhausted: bool,
+    /// Scalars of variables that are not resources, inputs or outputs.
+    pub(crate) memory_scalars: u64,
     /// Leaves of composites that instructions copied so far.
     pub(crate) copied_leaves: u64,
     /// The variables to which pointers may lead that are chosen at run time.
-    /// Scalars of variables that are not resources, inputs or outputs.
-    pub(crate) memory_scalars: u64,
     paths: Rc<Paths>,
     /// Memory for the values of a function, all of them none.
     value_pool: Vec<Value>,
@@ -118,6 +120,8 @@ pub(crate) struct Emitter<'c, 'm, 'b> {
     flow: flow::State,
     /// Local variables that other functions access through pointers.
     shared_locals: FxHashSet<u32>,
+    /// Images in variables of the function.
+    opaque_locals: Vec<StoredOpaque>,
 }
 
 /// Emits the entry point of a module without errors. Findings are added; the result is only used without errors.
@@ -180,22 +184,17 @@ impl<'m> Context<'m> {
             instructions: 0,
             is_exhausted: false,
             paths: Rc::default(),
+            memory_scalars: 0,
             copied_leaves: 0,
             value_pool: Vec::new(),
         }
     }
 
-            memory_scalars: 0,
     /// Adds a variable that no other shader and no pipeline sees.
     pub(crate) fn temporary(&mut self, name: &str, ty: IrType) -> IrVariable {
         self.shader.add_variable(VariableData::new(name, ty, VariableModes::SHADER_TEMP))
     }
 
-    /// Emits code into a function outside of the module's functions.
-    pub(crate) fn emit_into(&mut self, function: IrFunction, emit: impl FnOnce(&mut Emitter<'_, 'm, '_>)) {
-        let mut body = Body::new();
-        let mut emitter = Emitter::new(self, &mut body, usize::MAX, None, true);
-        emit(&mut emitter);
     /// Counts the scalars of a variable that is not a resource, input or output.
     ///
     /// # Errors
@@ -210,6 +209,11 @@ impl<'m> Context<'m> {
         Ok(())
     }
 
+    /// Emits code into a function outside of the module's functions.
+    pub(crate) fn emit_into(&mut self, function: IrFunction, emit: impl FnOnce(&mut Emitter<'_, 'm, '_>)) {
+        let mut body = Body::new();
+        let mut emitter = Emitter::new(self, &mut body, usize::MAX, None, true);
+        emit(&mut emitter);
         emitter.finish();
         self.set_body(function, body);
     }
@@ -263,6 +267,7 @@ impl<'c, 'm, 'b> Emitter<'c, 'm, 'b> {
             is_unreachable: false,
             flow: flow::State::default(),
             shared_locals: FxHashSet::default(),
+            opaque_locals: Vec::new(),
         }
     }
 

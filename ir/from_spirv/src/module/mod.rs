@@ -120,9 +120,9 @@ pub(crate) struct Block {
 pub(crate) struct Function {
     pub(crate) id: u32,
     pub(crate) result: TypeId,
-    /// Ids and types.
     /// The function type.
     pub(crate) ty: TypeId,
+    /// Ids and types.
     pub(crate) parameters: Vec<(u32, TypeId)>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) span: Span,
