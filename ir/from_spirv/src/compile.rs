@@ -139,6 +139,7 @@ fn infer_environment(module: &SpirvModule) -> Environment {
         let has_set = module.decorations.has(global.id, Decoration::DescriptorSet);
         match StorageClass::from_u32(global.class) {
             Some(StorageClass::AtomicCounter) => true,
+            Some(StorageClass::Output) => module.is_fragment_data(global),
             Some(StorageClass::UniformConstant) => {
                 let ty = module.types.without_arrays(global.ty);
                 !has_set || matches!(module.types.get(ty), TypeData::Vector { .. } | TypeData::Matrix { .. })

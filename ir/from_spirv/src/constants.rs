@@ -126,6 +126,8 @@ impl Constants {
         let mut pending: SmallVec<[Known; 16]> = SmallVec::from_slice(&[known]);
         while let Some(known) = pending.pop() {
             match known {
+                // Empty structs that contain each other may have any number of parts.
+                _ if types.leaves(self.type_of(known)) == 0 => {}
                 Known::Constant(id) => match self.constants.get(id.0 as usize) {
                     Some(ConstantData::Vector { bits, .. }) => leaves.push(Some(bits.clone())),
                     Some(ConstantData::Composite { parts, .. }) => pending.extend(parts.iter().rev().copied()),

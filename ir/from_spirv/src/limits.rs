@@ -12,6 +12,9 @@ pub struct SpirvLimits {
     pub nesting: u32,
     /// Leaves (scalars and vectors) of one value, each of which is an instruction in a load of the whole.
     pub leaves: u32,
+    /// Scalars of all variables of functions, private ones and those of workgroups. Each lane that is run has memory for
+    /// them, and passes visit the elements of arrays.
+    pub scalars: u64,
     /// Copies of functions: one for each set of variables that pointer arguments point to, which calls can double at
     /// every level.
     pub functions: u32,
@@ -28,6 +31,7 @@ impl Default for SpirvLimits {
             ids: 4_194_303,
             nesting: 256,
             leaves: 1 << 16,
+            scalars: 1 << 20,
             functions: 4096,
             targets: 64,
             instructions: 4 << 20,

@@ -78,6 +78,7 @@ fn limits() {
         ("ids of a module", limits.ids),
         ("nested types and constructs of control flow", limits.nesting.into()),
         ("scalars and vectors of one value", limits.leaves.into()),
+        ("scalars of all variables that are not resources, inputs or outputs", limits.scalars),
         ("copies of functions", limits.functions.into()),
         ("variables that a pointer may lead to", limits.targets.into()),
         ("instructions of all copies of functions", limits.instructions),

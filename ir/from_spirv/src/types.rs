@@ -87,7 +87,10 @@ pub(crate) enum TypeData {
     Image(ImageType),
     Sampler,
     SampledImage(ImageType),
-    Function,
+    Function {
+        result: TypeId,
+        parameters: Box<[TypeId]>,
+    },
 }
 
 /// Facts about a type.
@@ -95,7 +98,11 @@ pub(crate) enum TypeData {
 struct Summary {
     /// Scalars and vectors in a value; saturated.
     leaves: u32,
+    /// Components of them; saturated.
+    scalars: u64,
     depth: u32,
+    /// Whether a part is not a number or pointer, such as an image.
+    is_opaque: bool,
 }
 
 /// The types of a module. A type is behind the types of its parts.
@@ -120,20 +127,30 @@ impl Types {
     /// Adds a type.
     pub(crate) fn push(&mut self, data: TypeData) -> TypeId {
         let summary = match &data {
-            TypeData::Vector { .. } | TypeData::Pointer { .. } => Summary { leaves: 1, depth: 1 },
-            TypeData::Matrix { columns, .. } => Summary { leaves: (*columns).into(), depth: 2 },
+            TypeData::Vector { count, .. } => {
+                Summary { leaves: 1, scalars: (*count).into(), depth: 1, is_opaque: false }
+            }
+            // At most four words.
+            TypeData::Pointer { .. } => Summary { leaves: 1, scalars: 4, depth: 1, is_opaque: false },
+            TypeData::Matrix { columns, rows, .. } => {
+                let scalars = u64::from(*columns) * u64::from(*rows);
+                Summary { leaves: (*columns).into(), scalars, depth: 2, is_opaque: false }
+            }
             TypeData::Array { element, length, .. } => {
                 let of = self.summary(*element);
-                Summary { leaves: of.leaves.saturating_mul(*length), depth: of.depth + 1 }
+                let scalars = of.scalars.saturating_mul((*length).into());
+                Summary { leaves: of.leaves.saturating_mul(*length), scalars, depth: of.depth + 1, ..of }
             }
             TypeData::Struct { members, .. } => {
                 let parts = members.iter().map(|member| self.summary(member.ty));
-                parts.fold(Summary { leaves: 0, depth: 1 }, |sum, part| Summary {
+                parts.fold(Summary { depth: 1, ..Summary::default() }, |sum, part| Summary {
                     leaves: sum.leaves.saturating_add(part.leaves),
+                    scalars: sum.scalars.saturating_add(part.scalars),
                     depth: sum.depth.max(part.depth + 1),
+                    is_opaque: sum.is_opaque || part.is_opaque,
                 })
             }
-            _ => Summary { leaves: 0, depth: 1 },
+            _ => Summary { leaves: 0, scalars: 0, depth: 1, is_opaque: true },
         };
         self.types.push(data);
         self.summaries.push(summary);
@@ -152,6 +169,16 @@ impl Types {
     /// Scalars and vectors in a value of a type, saturated.
     pub(crate) fn leaves(&self, ty: TypeId) -> u32 {
         self.summary(ty).leaves
+    }
+
+    /// Components of the scalars and vectors in a value of a type, saturated.
+    pub(crate) fn scalars(&self, ty: TypeId) -> u64 {
+        self.summary(ty).scalars
+    }
+
+    /// Whether a part of a type is not a number or pointer, such as an image.
+    pub(crate) fn is_opaque(&self, ty: TypeId) -> bool {
+        self.summary(ty).is_opaque
     }
 
     /// The nesting of a type.
@@ -257,6 +284,8 @@ impl Types {
         let mut pending: SmallVec<[TypeId; 16]> = SmallVec::from_slice(&[ty]);
         while let Some(ty) = pending.pop() {
             match self.get(ty) {
+                // Arrays of empty structs may have any length.
+                _ if self.leaves(ty) == 0 => {}
                 TypeData::Vector { .. } | TypeData::Pointer { .. } => shapes.push(self.shape(ty)),
                 TypeData::Matrix { scalar, columns, rows } => {
                     shapes.extend((0..*columns).map(|_| Shape::new(*rows, scalar.bit_size())));
@@ -321,7 +350,7 @@ impl Types {
             TypeData::Image(_) => "an image",
             TypeData::Sampler => "a sampler",
             TypeData::SampledImage(_) => "a sampled image",
-            TypeData::Function => "a function type",
+            TypeData::Function { .. } => "a function type",
         }
     }
 }

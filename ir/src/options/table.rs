@@ -69,9 +69,11 @@ macro_rules! compiler_switches {
             lower_pack_split = false, rules, [Pack322x16Split PackHalf2x16Split UnpackHalf2x16SplitX UnpackHalf2x16SplitY], EXACT, "No packing and unpacking of two halves of a word (`pack_32_2x16_split`, `pack_half_2x16_split`, `unpack_half_2x16_split_x` and `_y`).";
             lower_pack_64_2x32_split = false, rules, [Pack642x32Split], EXACT, "No packing of two words into 64 bits.";
             lower_pack_unorm_4x8 = false, rules, [PackUnorm4x8 PackUnorm2x16(32)], EXACT, "No `pack_unorm_4x8`, `pack_unorm_2x16`.";
-            lower_pack_snorm_4x8 = false, rules, [PackSnorm4x8 PackSnorm2x16(32)], EXACT, "No `pack_snorm_4x8`, `pack_snorm_2x16`.";
+            lower_pack_snorm_4x8 = false, rules, [PackSnorm4x8], EXACT, "No `pack_snorm_4x8`.";
+            lower_pack_snorm_2x16 = false, rules, [PackSnorm2x16(32)], EXACT, "No `pack_snorm_2x16`.";
             lower_unpack_unorm_4x8 = false, rules, [UnpackUnorm4x8 UnpackUnorm2x16], EXACT, "No `unpack_unorm_4x8`, `unpack_unorm_2x16`.";
-            lower_unpack_snorm_4x8 = false, rules, [UnpackSnorm4x8 UnpackSnorm2x16], EXACT, "No `unpack_snorm_4x8`, `unpack_snorm_2x16`.";
+            lower_unpack_snorm_4x8 = false, rules, [UnpackSnorm4x8], EXACT, "No `unpack_snorm_4x8`.";
+            lower_unpack_snorm_2x16 = false, rules, [UnpackSnorm2x16], EXACT, "No `unpack_snorm_2x16`.";
             lower_fisnormal = true, rules, [Fisnormal], EXACT, "No test for a normal float.";
             lower_fquantize2f16 = true, rules, [Fquantize2f16(32)], EXACT, "No rounding to the range of 16-bit floats.";
             has_unordered_compares = false, rules, [Fltu Fgeu Fequ Fneo], EXACT, "`fltu`, `fgeu`, `fequ`, `fneo` are instructions.";

@@ -5,6 +5,7 @@ use std::fmt;
 use tgsi_compiler::{CompileError, InterfaceIntegers, RunError, Runner, Source, Stage};
 use tgsi_diagnostics::ErrorCode;
 use tgsi_environment::{AnalyticResources, ImageTexel, Inputs, Outputs, Resources, RunLimits};
+use tgsi_ir::variable::VariableModes;
 use thiserror::Error;
 
 use crate::checker::Checker;
@@ -96,6 +97,8 @@ pub struct Executor {
     program: Program,
     /// The integers that the program reads and writes as floats, for a target without integers.
     integers: Option<InterfaceIntegers>,
+    /// Whether the shader has variables in the memory of the workgroup.
+    has_shared_variables: bool,
 }
 
 /// The form of the shader that an executor runs.
@@ -113,6 +116,8 @@ pub struct RunResult {
     /// Registers, memory, emitted vertices.
     pub outputs: Outputs,
     pub(crate) resources: AnalyticResources,
+    /// Whether the memory of the workgroup is that of the code. Variables in it have places only after they are lowered.
+    pub(crate) has_shared_bytes: bool,
 }
 
 impl Checker {
@@ -156,17 +161,19 @@ impl Executor {
     /// The interpreter cannot run it.
     pub(crate) fn tgsi(shader: &tgsi::Shader) -> Result<Executor, ExecutorError> {
         let program = tgsi_run::Program::new(shader).map_err(CompileError::from)?;
-        Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None })
+        Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None, has_shared_variables: false })
     }
 
     /// Prepares IR as it is.
     pub(crate) fn ir(shader: &tgsi_ir::Shader) -> Executor {
-        Executor { program: Program::Ir(Box::new(tgsi_ir::run::Program::new(shader))), integers: None }
+        let program = Program::Ir(Box::new(tgsi_ir::run::Program::new(shader)));
+        let has_shared_variables = shader.globals_with(VariableModes::MEM_SHARED).next().is_some();
+        Executor { program, integers: None, has_shared_variables }
     }
 
     /// An executor of code.
     pub(crate) fn code(runner: Box<dyn Runner>) -> Executor {
-        Executor { program: Program::Code(runner), integers: None }
+        Executor { program: Program::Code(runner), integers: None, has_shared_variables: false }
     }
 
     /// Sets the integers that the program reads and writes as floats.
@@ -189,7 +196,7 @@ impl Executor {
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ExecutorError> {
         let mut resources = AnalyticResources::default();
         let outputs = self.run_with(inputs, &mut resources, limits)?;
-        Ok(RunResult { outputs, resources })
+        Ok(RunResult { outputs, resources, has_shared_bytes: !self.has_shared_variables })
     }
 
     /// Runs the shader with these textures and images. Integers at the interface are those of the source, even if the

@@ -208,8 +208,10 @@ fn visit_mismatches(
             differ(format!("BUFFER[{buffer}] word {word}"), e, f)?;
         }
     }
-    for (word, e, f) in differing_words(&a.shared, &b.shared, &|e, f| rule.agree(true, e, f)) {
-        differ(format!("MEMORY word {word}"), e, f)?;
+    if expected.has_shared_bytes && found.has_shared_bytes {
+        for (word, e, f) in differing_words(&a.shared, &b.shared, &|e, f| rule.agree(true, e, f)) {
+            differ(format!("MEMORY word {word}"), e, f)?;
+        }
     }
     for (buffer, (e, f)) in pairs(&a.counters, &b.counters).enumerate() {
         let (e, f): (&[u32], &[u32]) = (e.map_or(&[], |v| v), f.map_or(&[], |v| v));
@@ -305,7 +307,21 @@ mod tests {
         for (component, word) in words.into_iter().enumerate() {
             outputs.outputs.component_mut(0, component)[0] = word;
         }
-        RunResult { outputs, resources: AnalyticResources::default() }
+        RunResult { outputs, resources: AnalyticResources::default(), has_shared_bytes: true }
+    }
+
+    #[test]
+    fn variables_of_a_workgroup_have_no_bytes() {
+        let shader = tgsi::text::parse(b"COMP\nEND\n").expect("valid text").shader;
+        let with_memory = |byte: u8, has_shared_bytes: bool| {
+            let mut result = RunResult { has_shared_bytes, ..result([0; 4]) };
+            result.outputs.shared = vec![byte; 4];
+            result
+        };
+        let differ = |a: &RunResult, b: &RunResult| first_mismatch(&shader, Rule::Exact, a, b).is_some();
+        assert!(differ(&with_memory(0, true), &with_memory(1, true)));
+        assert!(!differ(&with_memory(0, false), &with_memory(1, true)));
+        assert!(!differ(&with_memory(0, true), &with_memory(1, false)));
     }
 
     #[test]

@@ -331,6 +331,8 @@ impl TgsiOptions {
             keep_rounding: self.keep_rounding && !self.fast,
             lower_fdot_mad: false,
             lower_fmod: true,
+            lower_pack_snorm_2x16: true,
+            lower_unpack_snorm_2x16: true,
             keep_ifs: !self.native_integers && !self.has_cmp && self.has_branches,
             no_indirect: self.no_indirect(),
             ..defaults

@@ -7,7 +7,7 @@
 //!                                  64x3 %3 = vec3 %4, %5, %6
 //! ```
 //!
-//! Later uses of components of such a vector read the scalars.
+//! Later uses of components of such a vector read the scalars. A dot product becomes products and sums.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -57,6 +57,9 @@ fn split(body: &mut Body, inst: Inst) -> bool {
     let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
     let count = body.num_components(def);
     let wide = body.bit_size(def) == 64 || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) == 64);
+    if wide && matches!(op, AluOp::Fdot3 | AluOp::Fdot4) {
+        return split_dot(body, inst, def);
+    }
     if !wide || count <= 2 || !op.is_componentwise() || op.is_vec_or_mov() {
         return false;
     }
@@ -70,6 +73,28 @@ fn split(body: &mut Body, inst: Inst) -> bool {
     }
     let vector = Builder::new(body, Cursor::Before(inst)).vec_of(&scalars);
     body.replace_all_uses(def, vector);
+    body.remove_inst(inst);
+    true
+}
+
+fn split_dot(body: &mut Body, inst: Inst, def: Def) -> bool {
+    let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
+    let components = body.alu_op(inst).map_or(0, |op| op.input_components(0, 1));
+    let mut sum = None;
+    // The table of opcodes adds from the last one on.
+    for c in (0..usize::from(components)).rev() {
+        let sources: Vec<AluSrc> =
+            body.sources(inst).map(|s| scalar(body, body.src_def(s), body.swizzle(s).get(c))).collect();
+        let mut builder = Builder::new(body, Cursor::Before(inst));
+        builder.flags = flags;
+        let product = builder.alu_sized(AluOp::Fmul, 1, &sources);
+        sum = Some(match sum {
+            Some(sum) => builder.alu(AluOp::Fadd, &[sum, product]),
+            None => product,
+        });
+    }
+    let Some(sum) = sum else { return false };
+    body.replace_all_uses(def, sum);
     body.remove_inst(inst);
     true
 }

@@ -45,8 +45,10 @@ pub(crate) fn interface_integers(shader: &mut Shader, options: &TgsiOptions) -> 
 /// 64-bit floats, too).
 fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
     let rounding = DoubleOps::TRUNC.union(DoubleOps::CEIL).union(DoubleOps::ROUND_EVEN);
+    // TGSI has no opcodes for high halves of products of 64 bits, and moves words between invocations.
+    let lacking = Int64Ops::MUL_HIGH.union(Int64Ops::SHUFFLE).union(Int64Ops::VOTE);
     let lowering = CompilerOptions {
-        lower_int64: if options.has_wide_integers { Int64Ops::NONE } else { Int64Ops::ALL },
+        lower_int64: if options.has_wide_integers { lacking } else { Int64Ops::ALL },
         lower_frexp: options.dialect == Dialect::Virgl,
         lower_frexp_32: true,
         lower_pack_vectors: !options.has_packing,
@@ -63,7 +65,10 @@ fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut 
         !options.has_sample_queries() && passes.run_on(shader, "tgsi:lower_sample_positions", lower_sample_positions);
     progress |= !options.has_wide_rounding && passes.run_on(shader, "tgsi:lower_wide_signs", lower_wide_signs);
     progress |= passes.run_on(shader, "tgsi:lower_doubles", |s| lower_doubles(s, &lowering));
-    progress |= passes.run_on(shader, "tgsi:lower_int64", |s| lower_int64(s, &lowering));
+    if passes.run_on(shader, "tgsi:lower_int64", |s| lower_int64(s, &lowering)) {
+        progress = true;
+        passes.run_on(shader, "tgsi:lower_wide_vectors", lower_wide_vectors);
+    }
     progress |= passes.run_on(shader, "tgsi:lower_pack", |s| lower_pack(s, &lowering));
     if progress {
         passes.run_on(shader, "tgsi:finish", |s| finish(s, &options.compiler_options_of_any_stage()));

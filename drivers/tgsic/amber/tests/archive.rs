@@ -46,10 +46,6 @@ pub fn read(file: &Path) -> Result<Script, Refusal> {
     Script::parse(&String::from_utf8_lossy(&text), &|name| std::fs::read(folder.join(name)).ok())
 }
 
-/// Scripts that need features that the front end lacks, with the reason.
-const OPEN: &[(&str, &str)] =
-    &[("workgroup_memory_explicit_layout", "blocks of workgroup memory with a layout do not share their memory")];
-
 /// Scripts that expect what Vulkan does not say, with the reason. With Amber, their tolerances accept any colour.
 const WRONG: &[(&str, &str)] = &[
     ("signed_op/uint_umulextended", "components beyond the end of a vector are expected to be those behind it"),
@@ -96,7 +92,7 @@ pub fn play(source: Option<&Path>) -> Result<(), Failed> {
             let entry = format!("{name}:{}: {}", refusal.line, refusal.detail);
             at(number).refused.entry(reason).or_default().push(entry);
         };
-        if let Some((_, reason)) = WRONG.iter().chain(OPEN).find(|(part, _)| name.contains(part)) {
+        if let Some((_, reason)) = WRONG.iter().find(|(part, _)| name.contains(part)) {
             let refusal = Refusal::new(1, RefusalKind::Syntax, *reason, "");
             return (0..names.len()).for_each(|number| refuse(number, &refusal));
         }

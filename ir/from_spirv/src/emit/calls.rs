@@ -207,6 +207,9 @@ impl<'m> Context<'m> {
         let name = name.split('(').next().filter(|name| !name.is_empty() && *name != "main").map(str::to_owned);
         let name = name.unwrap_or_else(|| format!("function_{id}"));
         let values: Vec<(u32, TypeId)> = parameters.iter().copied().filter(|&(_, ty)| !self.is_bound(ty)).collect();
+        for ty in values.iter().map(|&(_, ty)| ty).chain([result]) {
+            self.charge_memory(ty)?;
+        }
         let parameters = values.into_iter().map(|(id, ty)| self.value_memory(&format!("{name}_{id}"), ty)).collect();
         let word = self.shader.types.vector(ScalarType::Uint, 1);
         let num_words: usize = key.bindings.iter().map(Binding::num_words).sum();
@@ -257,6 +260,7 @@ impl<'m> Context<'m> {
         let Pending { key, copy, is_entry } = pending;
         let Some(function) = self.module.functions.get(key.function) else { return };
         let parameters = function.parameters.clone();
+        let function_span = function.span;
         let mut body = Body::new();
         let result = copy.result.map(|memory| memory.variable);
         let mut emitter = Emitter::new(self, &mut body, key.function, result, is_entry);
@@ -268,7 +272,10 @@ impl<'m> Context<'m> {
             let value = if emitter.context.is_bound(ty) {
                 bindings.next().map(|binding| emitter.bound_value(binding, &mut words))
             } else {
-                values.next().and_then(|&memory| emitter.load(&Rc::new(memory_pointer(memory))).ok())
+                values.next().and_then(|&memory| {
+                    let loaded = emitter.load(&Rc::new(memory_pointer(memory)));
+                    loaded.map_err(|error| emitter.context.findings.add(error, function_span)).ok()
+                })
             };
             emitter.set(id, value.unwrap_or(Value::None));
         }
@@ -357,7 +364,10 @@ impl Emitter<'_, '_, '_> {
             }
             let (pointer, is_opaque) = match &value {
                 Value::Opaque(pointer) => (pointer.clone(), true),
-                value => (self.as_pointer(value).ok_or(SpirvError::Pointer { id: argument })?, false),
+                value => {
+                    let pointer = self.as_pointer(value).ok_or(SpirvError::Pointer { id: argument })?;
+                    (self.forwarded(&pointer), false)
+                }
             };
             let targets = self.targets(&pointer);
             let bound = |target: &Rc<Pointer>| Bound {

@@ -51,12 +51,25 @@ impl Emitter<'_, '_, '_> {
 
     /// Stops the emission where the code of all functions exceeds the limit.
     fn check_instructions(&mut self, inst: &Inst<'_>) {
+        let is_exhausted = self.context.is_exhausted;
+        match self.check_body() {
+            Err(error) if !is_exhausted => self.report(error, inst),
+            _ => {}
+        }
+    }
+
+    /// Checks the size of the code of all functions: one instruction of the module may be many.
+    ///
+    /// # Errors
+    /// It exceeds the limit.
+    pub(crate) fn check_body(&mut self) -> Result<(), SpirvError> {
         let count = self.context.instructions.saturating_add(self.b.body.num_insts() as u64);
         let limit = self.context.options.limits.instructions;
-        if count > limit && !self.context.is_exhausted {
-            self.context.is_exhausted = true;
-            self.report(SpirvError::TooLarge { what: "instructions", count, limit }, inst);
+        if count <= limit {
+            return Ok(());
         }
+        self.context.is_exhausted = true;
+        Err(SpirvError::TooLarge { what: "instructions", count, limit })
     }
 
     fn define_undefined(&mut self, has_result: bool, inst: &Inst<'_>) {

@@ -65,6 +65,7 @@ impl Emitter<'_, '_, '_> {
         if class != StorageClass::Function as u32 {
             return Err(SpirvError::StorageClass { name: class.to_string() });
         }
+        self.context.charge_memory(ty)?;
         let ir_type = self.context.ir_type(ty);
         let name = self.context.module.name(id).to_owned();
         let (variable, mode) = match (self.shared_locals.contains(&id), self.target) {

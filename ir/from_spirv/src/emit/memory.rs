@@ -56,7 +56,9 @@ impl Emitter<'_, '_, '_> {
                 let words = self.load_leaf(pointer)?;
                 Ok(self.vector_pointer(words, class, pointee))
             }
-            TypeData::Image(_) | TypeData::Sampler | TypeData::SampledImage(_) => Ok(Value::Opaque(pointer.clone())),
+            TypeData::Image(_) | TypeData::Sampler | TypeData::SampledImage(_) => {
+                Ok(Value::Opaque(self.forwarded(pointer)))
+            }
             TypeData::Matrix { rows, .. } => {
                 if let Some(place) = self.whole_matrix(pointer)?.filter(|place| place.row_major) {
                     let rows = (0..u32::from(rows)).map(|row| self.load_row(&place, row));
@@ -73,17 +75,15 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    fn load_composite(&mut self, pointer: &Pointer) -> Result<Value, SpirvError> {
-        let parts = self.leaf_pointers(pointer)?;
-        let is_value = |part: &Pointer| {
-            matches!(self.context.module.types.get(part.ty), TypeData::Vector { .. } | TypeData::Pointer { .. })
-        };
-        if !parts.iter().all(is_value) {
+    fn load_composite(&mut self, pointer: &Rc<Pointer>) -> Result<Value, SpirvError> {
+        if self.context.module.types.is_opaque(pointer.ty) {
             // Structs of samplers are not values.
-            return Ok(Value::Opaque(Rc::new(pointer.clone())));
+            return Ok(Value::Opaque(self.forwarded(pointer)));
         }
+        let parts = self.leaf_pointers(pointer)?;
         let mut leaves = Vec::with_capacity(parts.len());
         for part in parts {
+            self.check_body()?;
             leaves.push(self.load_leaf(&part)?);
         }
         Ok(Value::Composite(leaves.into()))
@@ -101,6 +101,8 @@ impl Emitter<'_, '_, '_> {
         let mut pending = vec![pointer.clone()];
         while let Some(pointer) = pending.pop() {
             match self.context.module.types.get(pointer.ty).clone() {
+                // Arrays of empty structs may have any length.
+                _ if self.context.module.types.leaves(pointer.ty) == 0 => {}
                 TypeData::Array { element, length, .. } => {
                     pending.extend((0..length).rev().map(|number| pointer.part(number, element)));
                 }
@@ -136,20 +138,28 @@ impl Emitter<'_, '_, '_> {
         if let Value::Transposed(rows) = value
             && let Some(place) = self.whole_matrix(pointer)?.filter(|place| place.row_major)
         {
+            if let (Storage::Memory(memory), _) = self.resolve(pointer)? {
+                self.note_store(pointer, memory.mode)?;
+            }
             for (number, &row) in rows.iter().enumerate() {
                 let deref = self.element(&place, Step::Part(number as u32));
                 self.store_to(&Place { deref: deref.0, ty: deref.1, ..place }, row);
             }
             return Ok(());
         }
-        let Some(leaves) = self.leaves_of(value) else {
+        if let Value::Opaque(image) = value {
+            return self.store_opaque(pointer, image);
+        }
+        let parts = self.leaf_pointers(pointer)?;
+        let leaves = self.leaves_of(value).filter(|_| !self.context.module.types.is_opaque(pointer.ty));
+        let Some(leaves) = leaves else {
             return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "pointers and images cannot be stored" });
         };
-        let parts = self.leaf_pointers(pointer)?;
         if parts.len() != leaves.len() {
             return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "value and memory differ" });
         }
         for (part, &leaf) in parts.iter().zip(leaves.iter()) {
+            self.check_body()?;
             let shape = self.context.module.types.shape(part.ty);
             if (self.b.body.num_components(leaf), self.b.body.bit_size(leaf)) != (shape.num_components, shape.bit_size)
             {
@@ -182,6 +192,7 @@ impl Emitter<'_, '_, '_> {
                 Ok(self.load_from(&place, shape))
             }
             Storage::Packed(packed) => Ok(self.load_packed(packed, &steps)),
+            Storage::Bytes(block) => Ok(self.load_bytes(block, &steps, shape)),
             Storage::System(system) => {
                 let values = self.system_value(system, pointer)?;
                 Ok(self.part_of(&values, &steps, shape))
@@ -193,29 +204,35 @@ impl Emitter<'_, '_, '_> {
     fn store_leaf(&mut self, pointer: &Pointer, value: Def) -> Result<(), SpirvError> {
         let (storage, steps) = self.resolve(pointer)?;
         match storage {
-            Storage::Memory(Memory { mode, .. }) | Storage::Packed(Packed { mode, .. })
-                if mode.intersects(VariableModes::READ_ONLY.union(VariableModes::MEM_PUSH_CONST)) =>
-            {
-                return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
-            }
             Storage::Memory(memory) => {
-                self.context.shader.info.writes_memory |= memory.mode == VariableModes::MEM_SSBO;
-                if let Base::Global(number) = pointer.base {
-                    self.context.note_written(number, &pointer.steps);
-                }
+                self.note_store(pointer, memory.mode)?;
                 let place = self.place(memory, &steps, pointer.access);
                 self.store_to(&place, value);
             }
             Storage::Packed(packed) => {
-                if let Base::Global(number) = pointer.base {
-                    self.context.note_written(number, &pointer.steps);
-                }
+                self.note_store(pointer, packed.mode)?;
                 self.store_packed(packed, &steps, value);
             }
+            Storage::Bytes(block) => self.store_bytes(block, &steps, value),
             Storage::System(_) => {
                 return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
             }
             Storage::Opaque | Storage::Error => {}
+        }
+        Ok(())
+    }
+
+    /// Records that memory of a mode is written.
+    ///
+    /// # Errors
+    /// It is read-only.
+    fn note_store(&mut self, pointer: &Pointer, mode: VariableModes) -> Result<(), SpirvError> {
+        if mode.intersects(VariableModes::READ_ONLY.union(VariableModes::MEM_PUSH_CONST)) {
+            return Err(SpirvError::Types { op: "OpStore".to_owned(), why: "inputs cannot be written" });
+        }
+        self.context.shader.info.writes_memory |= mode == VariableModes::MEM_SSBO;
+        if let Base::Global(number) = pointer.base {
+            self.context.note_written(number, &pointer.steps);
         }
         Ok(())
     }

@@ -16,12 +16,14 @@
 //! Instructions are emitted in the order of the control tree (`flow`). The value of an id may be used on paths that do
 //! not pass its definition; `repair_ssa` adds phis at the end.
 
+mod bytes;
 mod calls;
 mod choices;
 pub(crate) mod flow;
 pub(crate) mod instructions;
 mod locals;
 mod memory;
+mod opaque;
 pub(crate) mod pointer;
 pub(crate) mod storage;
 mod types;
@@ -36,7 +38,7 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Body, Builder, Cursor};
 
 use crate::constants::Bits;
-use crate::error::Findings;
+use crate::error::{Findings, SpirvError};
 use crate::interface::Interface;
 use crate::module::Module;
 use crate::options::{Environment, SpirvOptions};
@@ -47,6 +49,7 @@ use calls::{FunctionCopy, FunctionKey, Pending};
 use choices::Choice;
 use choices::paths::{Paths, find_paths};
 use choices::words::Templates;
+use opaque::StoredOpaque;
 use storage::Storage;
 use types::TypeKey;
 use value::Value;
@@ -82,6 +85,8 @@ pub(crate) struct Context<'m> {
     instructions: u64,
     /// Whether they exceed the limit, which is reported.
     is_exhausted: bool,
+    /// Scalars of variables that are not resources, inputs or outputs.
+    pub(crate) memory_scalars: u64,
     /// Leaves of composites that instructions copied so far.
     pub(crate) copied_leaves: u64,
     /// The variables to which pointers may lead that are chosen at run time.
@@ -115,6 +120,8 @@ pub(crate) struct Emitter<'c, 'm, 'b> {
     flow: flow::State,
     /// Local variables that other functions access through pointers.
     shared_locals: FxHashSet<u32>,
+    /// Images in variables of the function.
+    opaque_locals: Vec<StoredOpaque>,
 }
 
 /// Emits the entry point of a module without errors. Findings are added; the result is only used without errors.
@@ -177,6 +184,7 @@ impl<'m> Context<'m> {
             instructions: 0,
             is_exhausted: false,
             paths: Rc::default(),
+            memory_scalars: 0,
             copied_leaves: 0,
             value_pool: Vec::new(),
         }
@@ -185,6 +193,20 @@ impl<'m> Context<'m> {
     /// Adds a variable that no other shader and no pipeline sees.
     pub(crate) fn temporary(&mut self, name: &str, ty: IrType) -> IrVariable {
         self.shader.add_variable(VariableData::new(name, ty, VariableModes::SHADER_TEMP))
+    }
+
+    /// Counts the scalars of a variable that is not a resource, input or output.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn charge_memory(&mut self, ty: TypeId) -> Result<(), SpirvError> {
+        let count = self.memory_scalars.saturating_add(self.module.types.scalars(ty));
+        let limit = self.options.limits.scalars;
+        if count > limit {
+            return Err(SpirvError::TooLarge { what: "scalars of variables", count, limit });
+        }
+        self.memory_scalars = count;
+        Ok(())
     }
 
     /// Emits code into a function outside of the module's functions.
@@ -245,6 +267,7 @@ impl<'c, 'm, 'b> Emitter<'c, 'm, 'b> {
             is_unreachable: false,
             flow: flow::State::default(),
             shared_locals: FxHashSet::default(),
+            opaque_locals: Vec::new(),
         }
     }
 

@@ -12,6 +12,7 @@ use super::pointer::Step;
 use super::value::Value;
 use super::{Context, Emitter};
 use crate::error::SpirvError;
+use crate::module::Global;
 use crate::types::TypeId;
 
 /// A variable of the IR that has the type of the module's variable, or of a member of it.
@@ -55,6 +56,8 @@ pub(crate) enum System {
 pub(crate) enum Storage {
     Memory(Memory),
     Packed(Packed),
+    /// A block of this type at byte 0 of the memory of the workgroup.
+    Bytes(TypeId),
     System(System),
     /// Images and samplers, which are not memory.
     Opaque,
@@ -95,11 +98,11 @@ impl Context<'_> {
         let storage = match self.globals.get(number as usize).copied().flatten() {
             Some(known) => known,
             None => {
-                let is_laid_out = mode == VariableModes::MEM_SHARED;
-                let ir_type = if is_laid_out { self.laid_out_type(global.ty) } else { self.ir_type(global.ty) };
-                let name = self.module.name(global.id).to_owned();
-                let variable = self.shader.add_variable(VariableData::new(name, ir_type, mode));
-                let storage = Storage::Memory(Memory { variable, mode, ty: global.ty, row_major: false });
+                let storage = self.create_storage(&global, mode);
+                let storage = storage.unwrap_or_else(|error| {
+                    self.findings.add(error, global.span);
+                    Storage::Error
+                });
                 if let Some(place) = self.globals.get_mut(number as usize) {
                     *place = Some(storage);
                 }
@@ -107,6 +110,19 @@ impl Context<'_> {
             }
         };
         Ok((storage, SmallVec::from_slice(steps)))
+    }
+
+    /// Creates the storage of a private variable or of one of the workgroup.
+    fn create_storage(&mut self, global: &Global, mode: VariableModes) -> Result<Storage, SpirvError> {
+        let is_shared = mode == VariableModes::MEM_SHARED;
+        if is_shared && let Some(block) = self.shared_block(global)? {
+            return Ok(block);
+        }
+        self.charge_memory(global.ty)?;
+        let ir_type = if is_shared { self.laid_out_type(global.ty) } else { self.ir_type(global.ty) };
+        let name = self.module.name(global.id).to_owned();
+        let variable = self.shader.add_variable(VariableData::new(name, ir_type, mode));
+        Ok(Storage::Memory(Memory { variable, mode, ty: global.ty, row_major: false }))
     }
 }
 

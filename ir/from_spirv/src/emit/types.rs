@@ -87,7 +87,7 @@ impl Context<'_> {
                 let words = self.module.types.shape(key.ty).num_components;
                 IrTypeData::Vector { scalar: ScalarType::Uint, components: words }
             }
-            TypeData::Error | TypeData::Void | TypeData::Function => {
+            TypeData::Error | TypeData::Void | TypeData::Function { .. } => {
                 IrTypeData::Vector { scalar: ScalarType::Uint, components: 1 }
             }
         };

@@ -39,6 +39,7 @@ use crate::emit::Context;
 use crate::emit::pointer::Step;
 use crate::emit::storage::{Memory, Storage};
 use crate::error::SpirvError;
+use crate::options::Environment;
 use crate::types::{TypeData, TypeId};
 use distances::Distances;
 use locations::Layout;
@@ -227,7 +228,10 @@ impl Context<'_> {
         let Some(part) = layout.part(member).copied() else { return Err(SpirvError::NoEntryPoint) };
         let slots = self.check_interface_type(part.ty)?;
         let what = || if name.is_empty() { format!("variable {number}") } else { name.clone() };
-        let location = part.location.ok_or_else(|| SpirvError::Layout { what: what(), decoration: "Location" })?;
+        let location = part
+            .location
+            .or_else(|| self.fragment_data_location(number))
+            .ok_or_else(|| SpirvError::Layout { what: what(), decoration: "Location" })?;
         let slot = self.slot_of(is_output, layout.is_patch, location, slots)?;
         let ir_type = self.ir_type(part.ty);
         let decorations = self.part_decorations(number, member, layout);
@@ -269,6 +273,13 @@ impl Context<'_> {
         port.location = Some(location);
         self.add_memory(&mut port, data, layout.vertices);
         Ok(port)
+    }
+
+    /// The location of the outputs of old GLSL, which has none in modules for OpenGL.
+    fn fragment_data_location(&self, number: u32) -> Option<u32> {
+        let global = self.module.globals.get(number as usize)?;
+        let has_none = self.environment == Environment::OpenGl && self.module.is_fragment_data(global);
+        has_none.then_some(0)
     }
 
     /// Gives a port its variable: an input, an output, or the shadow of an output.

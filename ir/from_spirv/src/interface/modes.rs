@@ -249,10 +249,9 @@ impl Context<'_> {
             _ => None,
         });
         if let Some(known) = known {
-            let bits = self.module.constants.leaves(&self.module.types, known);
-            match bits.first() {
-                Some(Some(bits)) if bits.len() == 3 => {
-                    for (part, &value) in size.iter_mut().zip(bits) {
+            match self.module.constants.bits(&self.module.types, known) {
+                Some(bits) if bits.len() == 3 => {
+                    for (part, value) in size.iter_mut().zip(bits) {
                         *part = u32::try_from(value).unwrap_or(0);
                     }
                 }

@@ -403,7 +403,10 @@ impl Reader<'_> {
                 TypeData::Image(image) => TypeData::SampledImage(image),
                 _ => self.refused(inst, "a sampled image of another type".to_owned()),
             },
-            Op::TypeFunction => TypeData::Function,
+            Op::TypeFunction => TypeData::Function {
+                result: self.type_at(inst, 1),
+                parameters: (2..inst.words.len()).map(|number| self.type_at(inst, number)).collect(),
+            },
             Op::TypeEvent
             | Op::TypeDeviceEvent
             | Op::TypeReserveId

@@ -6,6 +6,7 @@ use super::declare::Reader;
 use super::{Block, Function, Id, Merge, Set};
 use crate::error::SpirvError;
 use crate::grammar::form;
+use crate::types::{TypeData, TypeId};
 use crate::words::Inst;
 
 /// The instruction of `NonSemantic.Shader.DebugInfo.100` that gives the following ones a line.
@@ -21,8 +22,9 @@ impl Reader<'_> {
                 let number = self.module.functions.len() as u32;
                 let id = inst.word(1);
                 self.module.define(id, Id::Function(number), inst, self.findings);
-                let result = self.type_at(inst, 0);
-                let function = Function { id, result, parameters: Vec::new(), blocks: Vec::new(), span: inst.span() };
+                let (result, ty) = (self.type_at(inst, 0), self.type_at(inst, 3));
+                let span = inst.span();
+                let function = Function { id, result, ty, parameters: Vec::new(), blocks: Vec::new(), span };
                 self.function = Some((function, false));
             }
             Op::FunctionEnd => self.end_function(),
@@ -57,7 +59,7 @@ impl Reader<'_> {
         if let Some(form) = form(inst.op).filter(|form| form.has_result) {
             let (ty, id) = match form.has_type {
                 true => (self.type_at(inst, 0), inst.word(1)),
-                false => (crate::types::TypeId::VOID, inst.word(0)),
+                false => (TypeId::VOID, inst.word(0)),
             };
             self.module.define(id, Id::Value(ty), inst, self.findings);
         }
@@ -103,6 +105,25 @@ impl Reader<'_> {
         }
     }
 
+    /// Compares a function with its type.
+    fn check_type(&mut self, function: &Function) {
+        let why = match self.module.types.get(function.ty) {
+            // An error was reported.
+            TypeData::Error => return,
+            TypeData::Function { result, .. } if *result != function.result => {
+                "the result is not that of the function type"
+            }
+            TypeData::Function { parameters, .. } => {
+                if parameters.iter().eq(function.parameters.iter().map(|(_, ty)| ty)) {
+                    return;
+                }
+                "the parameters are not those of the function type"
+            }
+            _ => "the type is not one of functions",
+        };
+        self.findings.add(SpirvError::Types { op: "OpFunction".to_owned(), why }, function.span);
+    }
+
     /// Ends the function that is open.
     pub(super) fn end_function(&mut self) {
         let Some((mut function, is_open)) = self.function.take() else { return };
@@ -110,6 +131,7 @@ impl Reader<'_> {
             self.findings.add(SpirvError::Truncated, function.span);
             function.blocks.pop();
         }
+        self.check_type(&function);
         self.module.functions.push(function);
     }
 }

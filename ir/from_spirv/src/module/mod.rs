@@ -12,6 +12,7 @@ pub(crate) use declare::REFUSED;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use spirv::{Decoration, StorageClass};
 use tgsi_diagnostics::Span;
 use tgsi_ir::types::ScalarType;
 
@@ -119,6 +120,8 @@ pub(crate) struct Block {
 pub(crate) struct Function {
     pub(crate) id: u32,
     pub(crate) result: TypeId,
+    /// The function type.
+    pub(crate) ty: TypeId,
     /// Ids and types.
     pub(crate) parameters: Vec<(u32, TypeId)>,
     pub(crate) blocks: Vec<Block>,
@@ -266,6 +269,14 @@ impl Module {
             )
         };
         self.capabilities.iter().any(|&number| C::from_u32(number).is_some_and(is_one))
+    }
+
+    /// Whether a variable is the outputs of fragment shaders in old GLSL, which have no location.
+    pub(crate) fn is_fragment_data(&self, global: &Global) -> bool {
+        global.class == StorageClass::Output as u32
+            && matches!(self.name(global.id), "gl_FragColor" | "gl_FragData")
+            && !self.decorations.has(global.id, Decoration::Location)
+            && !self.decorations.has(global.id, Decoration::BuiltIn)
     }
 
     /// The name of an id; empty without one.

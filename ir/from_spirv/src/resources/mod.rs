@@ -18,7 +18,7 @@ pub(crate) mod counters;
 mod describe;
 mod numbers;
 mod paths;
-mod sizes;
+pub(crate) mod sizes;
 #[cfg(test)]
 mod tests;
 mod uniforms;
@@ -73,7 +73,7 @@ struct Image {
 /// The resources that are used.
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
-    sizes: Sizes,
+    pub(crate) sizes: Sizes,
     blocks: Vec<Block>,
     uniforms: Vec<Uniform>,
     counters: Vec<Counter>,

@@ -15,13 +15,13 @@ pub(crate) struct Sizes {
 }
 
 /// Bytes of a component.
-fn component_bytes(bits: u8) -> u32 {
+pub(crate) fn component_bytes(bits: u8) -> u32 {
     if bits < 8 { 4 } else { u32::from(bits) / 8 }
 }
 
 impl Sizes {
     /// Bytes of a struct: the end of its last member. Arrays without length have none.
-    pub(super) fn bytes(&mut self, types: &Types, ty: TypeId) -> u32 {
+    pub(crate) fn bytes(&mut self, types: &Types, ty: TypeId) -> u32 {
         self.bytes_of(types, (ty, 0, false))
     }
 
@@ -83,7 +83,7 @@ impl Sizes {
 ///
 /// # Errors
 /// One is missing, or less than the size of the vectors.
-pub(super) fn check_layout(types: &Types, ty: TypeId, name: &str) -> Result<(), SpirvError> {
+pub(crate) fn check_layout(types: &Types, ty: TypeId, name: &str) -> Result<(), SpirvError> {
     let mut pending: SmallVec<[TypeId; 8]> = SmallVec::from_slice(&[ty]);
     let mut seen: FxHashSet<TypeId> = FxHashSet::default();
     while let Some(ty) = pending.pop() {

@@ -208,9 +208,15 @@ impl Emitter<'_, '_, '_> {
                 self.at_targets(pointer, &[WORD], |emitter, target| Ok(vec![emitter.change(inst, target, change)?]))?;
             return old.first().copied().ok_or(types(inst, "the pointer does not lead to memory"));
         }
-        let memory = match self.resolve(pointer)?.0 {
-            Storage::Memory(memory) => memory,
-            Storage::Error => return Ok(self.undefined(WORD)),
+        let memory = match self.resolve(pointer)? {
+            (Storage::Memory(memory), _) => memory,
+            (Storage::Bytes(block), steps) => {
+                let address = self.byte_offset(block, &steps);
+                let op = if change.op.is_swap() { IntrinsicOp::SharedAtomicSwap } else { IntrinsicOp::SharedAtomic };
+                let sources: SmallVec<[Def; 3]> = std::iter::once(address).chain(change.data.iter().copied()).collect();
+                return Ok(self.b.intrinsic_def(op, &sources, &[(IndexKind::AtomicOp, change.op.to_i32())], WORD));
+            }
+            (Storage::Error, _) => return Ok(self.undefined(WORD)),
             _ => return Err(types(inst, "the pointer does not lead to memory")),
         };
         if memory.mode.intersects(VariableModes::MEM_SSBO.union(VariableModes::MEM_SHARED)) {

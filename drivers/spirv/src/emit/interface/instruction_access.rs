@@ -5,7 +5,7 @@ use tgsi_ir::body::DerefKind;
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::TypeData;
-use tgsi_ir::variable::VariableModes;
+use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Body, Def, Inst, InstData, Shader, ShaderStage, Variable};
 
 use super::plan::{MAX_SLOTS, Plan, space_of};
@@ -58,6 +58,26 @@ fn path(body: &Body, deref: Def) -> Option<(Variable, SmallVec<[Def; 4]>)> {
             _ => return None,
         }
     }
+}
+
+/// Returns whether no other output has components in the slots of an output.
+fn is_alone_in_slots(shader: &Shader, variable: Variable) -> bool {
+    let slots = |data: &VariableData| {
+        let ty = match *shader.types.get(data.ty) {
+            TypeData::Array { element, .. } if data.per_vertex => element,
+            _ => data.ty,
+        };
+        data.location..data.location.saturating_add_unsigned(shader.types.slots(ty).max(1))
+    };
+    let data = &shader.variables[variable];
+    let own = slots(data);
+    shader.globals_with(VariableModes::SHADER_OUT).all(|(other, other_data)| {
+        let shared = slots(other_data);
+        other == variable
+            || (other_data.index, other_data.patch) != (data.index, data.patch)
+            || shared.start >= own.end
+            || own.start >= shared.end
+    })
 }
 
 /// Returns the deref through which an intrinsic accesses inputs or outputs, if it does.
@@ -157,7 +177,8 @@ impl Plan {
             .map(|element| Some(Slot { is_output, space, location: data.location.wrapping_add(element as i32) }));
         let is_fetch =
             data.fb_fetch_output && shader.stage == ShaderStage::Fragment && is_output && body.inst_def(inst).is_some();
-        let is_whole = !is_part && components < 4 && shader.stage != ShaderStage::TessCtrl;
+        let is_alone = || !is_output || is_alone_in_slots(shader, variable);
+        let is_whole = !is_part && components < 4 && shader.stage != ShaderStage::TessCtrl && is_alone();
         Ok(SlotAccess { slots: slots.collect(), index, vertex, component, is_whole, is_fetch }.folded(body))
     }
 }

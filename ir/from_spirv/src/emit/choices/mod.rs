@@ -351,7 +351,7 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn load_chosen(&mut self, pointer: &Rc<Pointer>) -> Result<Value, SpirvError> {
         self.check_leaves(pointer)?;
         let shapes = self.context.module.types.leaf_shapes(pointer.ty);
-        if shapes.is_empty() {
+        if self.context.module.types.is_opaque(pointer.ty) {
             return Err(misfit("images cannot be chosen at run time"));
         }
         let leaves = self.at_targets(pointer, &shapes, |emitter, target| {

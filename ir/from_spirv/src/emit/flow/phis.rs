@@ -80,8 +80,8 @@ impl Emitter<'_, '_, '_> {
             let (count, limit) = (types.leaves(ty).into(), limit.into());
             return Err(SpirvError::TooLarge { what: "parts of a value", count, limit });
         }
-        let shapes = types.leaf_shapes(ty);
-        if shapes.is_empty() { Err(SpirvError::Pointer { id }) } else { Ok((shapes, None)) }
+        // An empty struct has no registers.
+        if types.is_opaque(ty) { Err(SpirvError::Pointer { id }) } else { Ok((types.leaf_shapes(ty), None)) }
     }
 
     /// Stores the operands of the phis of a block for the edge from another one.
@@ -93,7 +93,7 @@ impl Emitter<'_, '_, '_> {
         let words = self.context.module.words.clone();
         let predecessor = self.flow.blocks.get(from as usize).map_or(0, |block| block.label);
         for phi in phis.iter() {
-            let Some(inst) = words.at(phi.at.0, phi.at.1) else { continue };
+            let Some(inst) = words.at(phi.at.0, phi.at.1).filter(|_| !self.context.is_exhausted) else { continue };
             if let Err(error) = self.store_phi(phi, &inst, predecessor) {
                 self.report(error, &inst);
             }
@@ -101,6 +101,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn store_phi(&mut self, phi: &Phi, inst: &Inst<'_>, predecessor: u32) -> Result<(), SpirvError> {
+        self.check_body()?;
         let operands = inst.rest(2).chunks_exact(2);
         let operand = operands.filter_map(|pair| pair.split_first()).find(|(_, rest)| *rest == [predecessor]);
         let Some((&operand, _)) = operand else { return Err(SpirvError::Phi { id: phi.id, predecessor }) };
