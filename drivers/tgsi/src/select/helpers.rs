@@ -25,7 +25,7 @@ impl Selector<'_> {
         }
         let body = self.body;
         let ops = || body.blocks().flat_map(|block| body.insts(block)).filter_map(|inst| body.intrinsic(inst));
-        if ops().any(|op| op == IntrinsicOp::IsHelperInvocation) && ops().any(|op| is_kill(op)) {
+        if ops().any(|op| op == IntrinsicOp::IsHelperInvocation) && ops().any(is_kill) {
             let (killed, zero) = (self.temp(), self.word(0));
             self.emit(Opcode::Mov, Dst::new(killed).masked(1), &[zero]);
             self.killed = Some(killed);
