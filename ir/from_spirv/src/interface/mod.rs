@@ -228,7 +228,7 @@ impl Context<'_> {
         let slots = self.check_interface_type(part.ty)?;
         let what = || if name.is_empty() { format!("variable {number}") } else { name.clone() };
         let location = part.location.ok_or_else(|| SpirvError::Layout { what: what(), decoration: "Location" })?;
-        let slot = self.slot_of(is_output, layout.is_patch, location, slots)?;
+        let slot = self.slot_of((is_output, layout.is_patch), &name, location, slots)?;
         let ir_type = self.ir_type(part.ty);
         let decorations = self.part_decorations(number, member, layout);
         let mut data = VariableData::new(name.clone(), ir_type, VariableModes::SHADER_IN);
