@@ -127,10 +127,7 @@ impl Emitter<'_> {
             op => return Err(SpirvError::UnsupportedIntrinsic { inst, op }),
         };
         if op == I::QuadBroadcast && !self.module.at_least(1, 5) && body.def_constant(body.src(inst, 1)).is_none() {
-            return Err(SpirvError::Unsupported {
-                inst,
-                what: "a lane of a quad that is no constant needs SPIR-V 1.5",
-            });
+            return Err(SpirvError::Unsupported { inst, what: "a variable lane of a quad needs SPIR-V 1.5" });
         }
         if op == I::Rotate {
             self.module.need_extension(SUBGROUP_ROTATE, None);

@@ -150,7 +150,7 @@ fn aliases_share_a_number() {
             "OpDecorate %block BufferBlock\nOpDecorate %other Block\nOpMemberDecorate %other 0 Offset 0",
         )
         .replace("%blocks = OpTypeArray %block %2", "%other = OpTypeStruct %v4\n%blocks = OpTypeArray %other %2");
-    // Kinds have registers of their own.
+    // Kinds have separate registers.
     let bindings: Vec<_> = variables(&read(&text)).into_iter().map(|(_, mode, binding, _)| (mode, binding)).collect();
     assert_eq!(bindings, [("ssbo", 0), ("ubo", 0), ("push_const", 0)]);
 }
