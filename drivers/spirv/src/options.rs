@@ -117,10 +117,12 @@ tgsi_compiler::driver_options! {
         robust: bool = false,
             "robust" = true, "Accesses to buffers out of range are left to the device, which returns zero.";
         /// Conversions of floats out of range, integer divisions by zero, powers and signs of special values, sizes of
-        /// missing levels, shared memory at the start. Positions are invariant only if the shader declares it.
+        /// missing levels, shared memory and arrays at the start, indices out of range, fields that exceed a word.
+        /// Positions are invariant only if the shader declares it. `OpDot` and `FMix` round as `DP4` and `LRP`.
         unguarded: bool = false,
             "unguarded" = true,
-            "No code guards against what SPIR-V leaves undefined: for readers that define it as this compiler does.";
+            "No code guards against what SPIR-V leaves undefined: for readers that define it as this compiler does.",
+            clears [lower_flrp_mad];
         /// Each of them is `NoContraction`.
         no_contraction: bool = false,
             "no_contraction" = true, "Every sum and product is rounded on its own.", sets [keep_rounding];

@@ -11,6 +11,7 @@ use crate::error::{Finding, Findings, SpirvError};
 use crate::grammar;
 use crate::module::Module as SpirvModule;
 use crate::options::{Environment, SpirvOptions};
+use crate::own_addresses::lower_addresses;
 use crate::types::TypeData;
 use crate::words::Words;
 
@@ -80,6 +81,9 @@ pub fn compile(bytes: &[u8], stage: Option<ShaderStage>, options: &SpirvOptions)
         let (mut shader, interface) = context.into_parts();
         if !findings.has_errors() {
             repair_ssa(&mut shader);
+            if environment == Environment::Tgsic {
+                lower_addresses(&mut shader);
+            }
             let origins = origins(&module);
             result = Some(Module { shader, origins, interface });
         }

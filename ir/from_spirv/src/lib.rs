@@ -26,6 +26,7 @@ mod limits;
 mod manual;
 mod module;
 mod options;
+mod own_addresses;
 mod resources;
 mod scopes;
 mod specialize;

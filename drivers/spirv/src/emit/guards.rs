@@ -122,9 +122,12 @@ impl Emitter<'_> {
         self.open(merge);
     }
 
-    /// Declares a zero-initialised array of the function.
+    /// Declares a zero-initialised array of the function; without guards its elements are undefined.
     pub fn function_array(&mut self, element: Id, length: u32, name: &str) -> Id {
         let ty = self.module.array_type(element, length, None);
+        if self.options.unguarded {
+            return self.declare_variable(ty, None, name);
+        }
         if length <= MAX_INITIALIZED || self.options.wgsl {
             return self.function_variable(ty, None, name);
         }

@@ -185,7 +185,9 @@ impl<'a> Emitter<'a> {
         match unit.index {
             Index::Constant(number) if number < unit.count => inner(self, Element::Constant(number)),
             Index::Constant(_) => Ok(()),
-            Index::Dynamic { id, divergent, .. } if unit.count == 0 => inner(self, Element::Dynamic { id, divergent }),
+            Index::Dynamic { id, divergent, .. } if unit.count == 0 || self.is_unguarded(unit) => {
+                inner(self, Element::Dynamic { id, divergent })
+            }
             Index::Dynamic { id, .. } if self.options.portable => {
                 for number in 0..unit.count {
                     let own = self.module.uint(number);

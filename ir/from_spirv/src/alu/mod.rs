@@ -10,6 +10,7 @@ mod compare;
 mod conversion;
 mod dot;
 mod matrix;
+mod own;
 mod select;
 mod term;
 #[cfg(test)]
@@ -231,6 +232,9 @@ impl Emitter<'_, '_, '_> {
         form.packing = rest.first().copied();
         let terms = self.terms(ids)?;
         self.b.flags = self.b.flags.union(self.wrapping(op, inst));
+        if let Some(value) = self.own_operation(op, &terms) {
+            return Ok(Value::Vector(value));
+        }
         let value = compute(&mut self.b, &form, &terms);
         value.map(Value::Vector).map_err(|fault| fault.about(grammar::name(inst.op)))
     }

@@ -49,6 +49,10 @@ pub(crate) enum System {
     BuiltIn(u32),
     /// A constant of zeros.
     Zero,
+    /// A constant of which all bits are set.
+    Ones,
+    /// Four words of a system value, from this one on.
+    Words(SystemValue, u8),
 }
 
 /// Where a variable of the module is, or a member of a block of inputs or outputs.

@@ -146,6 +146,9 @@ impl Emitter<'_, '_, '_> {
             let operands = operands.get(..count).ok_or_else(|| misfit("the number of operands"))?;
             let (scalar, components) = self.result_vector(inst)?;
             let terms = self.terms(operands)?;
+            if let Some(value) = Some(op).filter(|&op| op == G::FMix).and_then(|_| self.own_mix(&terms)) {
+                return Ok(Value::Vector(value));
+            }
             let value = values::compute(&mut self.b, op, scalar, components, &terms);
             return value.map(Value::Vector).map_err(|fault| about(fault, format!("{op:?}")));
         }

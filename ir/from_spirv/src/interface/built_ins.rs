@@ -154,6 +154,7 @@ pub(crate) fn place(built_in: BuiltIn, stage: ShaderStage, is_output: bool) -> O
         Place::System(System::Value(value)) => format!("`{}`", value.name()),
         Place::System(System::BuiltIn(_)) => "computed".to_owned(),
         Place::System(System::Zero) => "0".to_owned(),
+        Place::System(System::Ones | System::Words(..)) => return None,
     })
 }
 

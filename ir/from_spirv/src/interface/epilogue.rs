@@ -13,7 +13,7 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use crate::emit::storage::Storage;
 use crate::emit::{Context, Emitter};
 use crate::interface::PortVariable;
-use crate::options::Depth;
+use crate::options::{Depth, Environment};
 use crate::types::{TypeData, TypeId};
 
 impl Context<'_> {
@@ -80,7 +80,12 @@ impl Emitter<'_, '_, '_> {
         let slots = self.context.shader.types.slots(ir_type);
         for index in elements {
             let first = location.unwrap_or(0).saturating_add(index.saturating_mul(slots));
-            let Ok(slot) = self.context.slot_of(true, is_patch, first, slots) else { continue };
+            let slot = match self.context.environment {
+                // Elements have consecutive slots there, even if those of other variables begin at a location.
+                Environment::Tgsic => Ok(data.location.saturating_add_unsigned(index.saturating_mul(slots))),
+                _ => self.context.slot_of((true, is_patch), &data.name, first, slots),
+            };
+            let Ok(slot) = slot else { continue };
             let name = format!("{}[{index}]", data.name);
             let data = VariableData { name, ty: ir_type, location: slot, driver_location: first, ..data.clone() };
             let variable = self.context.add_output(number, element, index, data);

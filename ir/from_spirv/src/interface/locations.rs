@@ -306,14 +306,15 @@ impl<'m> Context<'m> {
         }
     }
 
-    /// The slot of a location, or an extended location if its slots are not all in the table.
+    /// The slot of a location, or an extended location if its slots are not all in the table. `name` is that of the
+    /// variable.
     ///
     /// # Errors
     /// The location is too large.
     pub(super) fn slot_of(
         &self,
-        is_output: bool,
-        is_patch: bool,
+        (is_output, is_patch): (bool, bool),
+        name: &str,
         location: u32,
         slots: u32,
     ) -> Result<i32, SpirvError> {
@@ -323,7 +324,7 @@ impl<'m> Context<'m> {
         let (semantic, first, count) = match (self.stage, is_output) {
             (ShaderStage::Vertex, false) => (Semantic::Generic, VertAttrib::GENERIC0, 16),
             (ShaderStage::Fragment, true) => (Semantic::Color, FragResult::DATA0, 8),
-            _ if self.environment == Environment::Tgsic => return Ok(own_slot(is_patch, location)),
+            _ if self.environment == Environment::Tgsic => return Ok(own_slot(is_patch, name, location)),
             _ if is_patch => (Semantic::Patch, VaryingSlot::PATCH0, 32),
             _ => (Semantic::Generic, VaryingSlot::VAR0, 32),
         };
@@ -334,10 +335,18 @@ impl<'m> Context<'m> {
     }
 }
 
-/// The slot of a location in modules of the SPIR-V driver. Slots that share a location cannot be told apart: those of
-/// texture coordinates and colours are more likely than generic ones beyond the nineteenth.
-fn own_slot(is_patch: bool, location: u32) -> i32 {
+/// The slot of a location in modules of the SPIR-V driver. Of slots that share a location, those of texture coordinates
+/// and colours are more common than generic ones from the nineteenth on, which the names of variables state.
+fn own_slot(is_patch: bool, name: &str, location: u32) -> i32 {
     let number = location as i32;
+    let semantic = ["in_", "out_"].into_iter().find_map(|direction| name.strip_prefix(direction)).unwrap_or_default();
+    match semantic.rsplit_once('_') {
+        Some(("GENERIC", index)) if !is_patch && location < 32 && index.parse() == Ok(location) => {
+            return i32::from(VaryingSlot::VAR0) + number;
+        }
+        Some(("CLIPVERTEX", "0")) if !is_patch && location == 30 => return i32::from(VaryingSlot::CLIP_VERTEX),
+        _ => {}
+    }
     if location >= 128 {
         let (semantic, index) = ((number - 128) / 32, (number - 128) % 32);
         return EXTENDED * semantic.max(1) + index;

@@ -232,7 +232,7 @@ impl Context<'_> {
             .location
             .or_else(|| self.fragment_data_location(number))
             .ok_or_else(|| SpirvError::Layout { what: what(), decoration: "Location" })?;
-        let slot = self.slot_of(is_output, layout.is_patch, location, slots)?;
+        let slot = self.slot_of((is_output, layout.is_patch), &name, location, slots)?;
         let ir_type = self.ir_type(part.ty);
         let decorations = self.part_decorations(number, member, layout);
         let mut data = VariableData::new(name.clone(), ir_type, VariableModes::SHADER_IN);

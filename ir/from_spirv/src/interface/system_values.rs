@@ -25,6 +25,16 @@ impl Emitter<'_, '_, '_> {
                 let shape = self.context.module.types.shape(pointer.ty);
                 self.constant(shape.bit_size, &[0; 4][..usize::from(shape.num_components.min(4))])
             }
+            System::Ones => self.constant(32, &[u32::MAX.into()]),
+            System::Words(value, first) => {
+                let words = self.load_system_value(value)?;
+                if value == SystemValue::UserDataAmd {
+                    // The module does not state the number; the register of TGSI has four.
+                    self.context.shader.info.cs.user_data_components_amd = 4;
+                }
+                let parts = [0, 1, 2, 3].map(|word| AluSrc::component(words, first.saturating_add(word)));
+                self.b.vec(&parts)
+            }
             System::Value(value) => self.load_system_value(value)?,
             System::BuiltIn(number) => match BuiltIn::from_u32(number) {
                 Some(built_in) => self.computed(built_in)?,

@@ -1,9 +1,10 @@
-//! Atomic counters of OpenGL: words of counter buffers, at decorated offsets.
+//! Atomic counters: words of counter buffers. Those of OpenGL are at decorated offsets; in modules of the SPIR-V driver
+//! they are storage blocks with bindings of their kind.
 
 use spirv::{Decoration, StorageClass};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
-use tgsi_ir::entities::Def;
+use tgsi_ir::entities::{Def, Type as IrType, Variable as IrVariable};
 use tgsi_ir::intrinsics::indices::AtomicOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::TypeData as IrTypeData;
@@ -12,7 +13,16 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use crate::emit::pointer::{Base, Pointer, Step};
 use crate::emit::{Context, Emitter};
 use crate::error::SpirvError;
-use crate::types::TypeData;
+use crate::options::Environment;
+use crate::types::{TypeData, TypeId};
+
+/// The set of buffers, and the first binding of counters, in modules of the SPIR-V driver. Each stage has eight.
+const BUFFER_SET: u32 = 2;
+const FIRST_BINDING: u32 = 512;
+const STAGE_BINDINGS: u32 = 8;
+
+/// The counters of a block without length that a run-time index selects from: as many as operands of TGSI can name.
+const UNSIZED: u32 = 1 << 15;
 
 /// No buffer has more counters. Drivers know that an index clamped to it is an index alone.
 const MAX_COUNTERS: u32 = 1 << 24;
@@ -24,6 +34,9 @@ pub(super) struct Counter {
     pub(super) buffer: u32,
     pub(super) first: u32,
     pub(super) length: u32,
+    /// Whether the length is that of the known accesses.
+    is_unsized: bool,
+    variable: IrVariable,
 }
 
 /// A counter that an instruction accesses.
@@ -51,37 +64,78 @@ fn intrinsic(op: AtomicOp) -> Option<IntrinsicOp> {
 }
 
 impl Context<'_> {
+    /// Whether a variable holds counters.
+    fn has_counters(&self, number: u32, class: u32) -> bool {
+        let slot = self.slot(number);
+        class == StorageClass::AtomicCounter as u32
+            || self.environment == Environment::Tgsic
+                && [StorageClass::StorageBuffer as u32, StorageClass::Uniform as u32].contains(&class)
+                && slot.set == BUFFER_SET
+                && slot.binding >= FIRST_BINDING
+    }
+
     /// The counters of a variable, created at the first use.
-    fn counter(&mut self, number: u32) -> Result<Counter, SpirvError> {
-        let known = self.resources.counter_numbers.get(&number);
-        if let Some(&known) = known.and_then(|&known| self.resources.counters.get(known)) {
+    fn counter(&mut self, number: u32) -> Result<usize, SpirvError> {
+        if let Some(&known) = self.resources.counter_numbers.get(&number) {
             return Ok(known);
         }
         let Some(global) = self.module.globals.get(number as usize).copied() else {
             return Err(SpirvError::Pointer { id: 0 });
         };
         let value = |kind| self.module.decorations.value(global.id, kind).unwrap_or(0);
-        let (buffer, offset) = (value(Decoration::Binding), value(Decoration::Offset));
+        let (mut buffer, offset) = (value(Decoration::Binding), value(Decoration::Offset));
+        let mut ty = global.ty;
+        if global.class != StorageClass::AtomicCounter as u32 {
+            buffer = (buffer - FIRST_BINDING) % STAGE_BINDINGS;
+            ty = self.words_of(ty)?;
+        }
         // Buffers are numbered by few bits in addresses.
         if buffer >= 1 << 12 {
             return Err(SpirvError::Value { what: "Binding", value: buffer.into() });
         }
-        let length = self.num_descriptors(number, global.ty)?;
+        let is_unsized = matches!(self.module.types.get(ty), TypeData::Array { length: 0, .. });
+        let length = if is_unsized { 0 } else { self.num_descriptors(number, ty)? };
         let first = offset / 4;
         if offset % 4 != 0 || first.saturating_add(length) > MAX_COUNTERS {
             return Err(SpirvError::Value { what: "Offset", value: offset.into() });
         }
-        let counter = self.shader.types.intern(IrTypeData::AtomicCounter);
-        let ty = self.shader.types.array(counter, length);
+        let ty = self.counter_type(length);
         let mut data = VariableData::new(format!("counters_{buffer}_{first}"), ty, VariableModes::UNIFORM);
         data.location = -1;
         data.driver_location = first;
         data.binding = buffer;
-        self.shader.add_variable(data);
+        let variable = self.shader.add_variable(data);
+        let counter = Counter { global: number, buffer, first, length, is_unsized, variable };
         self.resources.counter_numbers.insert(number, self.resources.counters.len());
-        let counter = Counter { global: number, buffer, first, length };
         self.resources.counters.push(counter);
-        Ok(counter)
+        Ok(self.resources.counters.len() - 1)
+    }
+
+    fn counter_type(&mut self, length: u32) -> IrType {
+        let counter = self.shader.types.intern(IrTypeData::AtomicCounter);
+        self.shader.types.array(counter, length.max(1))
+    }
+
+    /// The array of words that is the only member of a block.
+    fn words_of(&self, ty: TypeId) -> Result<TypeId, SpirvError> {
+        match self.module.types.get(ty) {
+            TypeData::Struct { members, .. } if members.len() == 1 => Ok(members[0].ty),
+            _ => Err(SpirvError::Types { op: "the atomic".to_owned(), why: "counters are an array of words" }),
+        }
+    }
+
+    /// Extends counters without length to `length`.
+    fn extend_counters(&mut self, number: usize, length: u32) {
+        let Some(counter) = self.resources.counters.get_mut(number) else { return };
+        if !counter.is_unsized || length <= counter.length {
+            return;
+        }
+        counter.length = length.min(UNSIZED);
+        let (variable, length) = (counter.variable, counter.length);
+        let ty = self.counter_type(length);
+        if let Some(data) = self.shader.variables.get_mut(variable) {
+            data.ty = ty;
+        }
     }
 }
 
@@ -92,7 +146,7 @@ impl Emitter<'_, '_, '_> {
     /// The pointer is not to one word.
     pub(crate) fn counter_access(&mut self, pointer: &Pointer) -> Result<Option<CounterAccess>, SpirvError> {
         let Base::Global(number) = pointer.base else { return Ok(None) };
-        if pointer.class != StorageClass::AtomicCounter as u32 {
+        if !self.context.has_counters(number, pointer.class) {
             return Ok(None);
         }
         let wrong = SpirvError::Types { op: "the atomic".to_owned(), why: "a counter is one word" };
@@ -100,11 +154,16 @@ impl Emitter<'_, '_, '_> {
             Some((scalar, 1)) if scalar.bit_size() == 32 => {}
             _ => return Err(wrong),
         }
-        let counter = self.context.counter(number)?;
+        let counters = self.context.counter(number)?;
         let global = self.context.module.globals.get(number as usize).copied();
         let mut ty = global.map_or(pointer.ty, |global| global.ty);
+        let mut steps = pointer.steps.as_slice();
+        if pointer.class != StorageClass::AtomicCounter as u32 {
+            ty = self.context.words_of(ty)?;
+            steps = steps.get(1..).unwrap_or_default();
+        }
         let (mut known, mut dynamic) = (0u32, None);
-        for &step in &pointer.steps {
+        for &step in steps {
             let TypeData::Array { element, .. } = *self.context.module.types.get(ty) else { return Err(wrong) };
             let size = self.context.module.types.elements(element);
             match step {
@@ -116,6 +175,11 @@ impl Emitter<'_, '_, '_> {
             }
             ty = element;
         }
+        let end = if dynamic.is_some() { UNSIZED } else { known.saturating_add(1) };
+        self.context.extend_counters(counters, end);
+        let Some(&counter) = self.context.resources.counters.get(counters) else {
+            return Err(SpirvError::Pointer { id: 0 });
+        };
         let known = known.min(counter.length.saturating_sub(1));
         let (address, first) = match dynamic {
             None => (self.constant(32, &[u64::from(known) * 4]), counter.first),

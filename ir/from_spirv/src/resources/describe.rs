@@ -76,7 +76,10 @@ impl Context<'_> {
             }
         }
         for counter in &self.resources.counters {
-            let descriptor = Descriptor { set: 0, binding: counter.buffer };
+            let descriptor = match self.slot(counter.global) {
+                slot if slot.set == 0 => Descriptor { set: 0, binding: counter.buffer },
+                slot => slot.descriptor(),
+            };
             let name = self.resource_name(counter.global);
             let mut resource = Resource::new(ResourceKind::CounterBuffer, name, descriptor, counter.buffer);
             resource.offset = counter.first.saturating_mul(4);

@@ -17,6 +17,7 @@ mod blocks;
 pub(crate) mod counters;
 mod describe;
 mod numbers;
+mod parameters;
 mod paths;
 pub(crate) mod sizes;
 #[cfg(test)]
@@ -102,6 +103,9 @@ impl Context<'_> {
         number: u32,
         steps: &[Step],
     ) -> Result<(Storage, SmallVec<[Step; 4]>), SpirvError> {
+        if let Some(parameter) = self.parameter_storage(number, steps) {
+            return Ok(parameter);
+        }
         let steps = SmallVec::from_slice(steps);
         if let Some(known) = self.globals.get(number as usize).copied().flatten() {
             return Ok((known, steps));

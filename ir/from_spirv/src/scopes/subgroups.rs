@@ -23,6 +23,7 @@ use crate::emit::Emitter;
 use crate::emit::instructions::Outcome;
 use crate::emit::value::Value;
 use crate::error::SpirvError;
+use crate::options::Environment;
 use crate::words::Inst;
 
 /// The types of values that a reduction has.
@@ -83,6 +84,10 @@ impl Emitter<'_, '_, '_> {
             Op::SubgroupFirstInvocationKHR => self.read_of(inst, 2, I::ReadFirstInvocation, None)?,
             Op::GroupNonUniformBroadcast => self.read_of(inst, 3, I::ReadInvocation, Some(4))?,
             Op::SubgroupReadInvocationKHR => self.read_of(inst, 2, I::ReadInvocation, Some(3))?,
+            // The SPIR-V driver writes reads of an invocation like this.
+            Op::GroupNonUniformShuffle if self.context.environment == Environment::Tgsic => {
+                self.read_of(inst, 3, I::ReadInvocation, Some(4))?
+            }
             Op::GroupNonUniformShuffle => self.read_of(inst, 3, I::Shuffle, Some(4))?,
             Op::GroupNonUniformShuffleXor => self.read_of(inst, 3, I::ShuffleXor, Some(4))?,
             Op::GroupNonUniformShuffleUp => self.read_of(inst, 3, I::ShuffleUp, Some(4))?,

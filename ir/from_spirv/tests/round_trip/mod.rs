@@ -1,9 +1,12 @@
 //! TGSI becomes SPIR-V, is read back and becomes TGSI again, which must compute the same as the source, in hardly more
 //! instructions than a translation without SPIR-V.
 //!
-//! `TGSIC_ONLY=text` restricts the corpus to paths that contain the text and prints the shaders, `TGSIC_EVERY=n` to every
-//! n-th shader. `TGSIC_COUNT=n` generates n shaders of each stage, `TGSIC_SEED=n` sets the first seed.
+//! `TGSIC_ONLY=text` restricts the corpus to paths that contain the text and prints the shaders, `TGSIC_EVERY=n` to
+//! every n-th shader. `TGSIC_COUNT=n` generates n shaders of each stage, `TGSIC_SEED=n` sets the first seed.
+//! `TGSIC_SHOWN=n` prints n shaders that grow.
 
+mod declared;
+mod recorded;
 mod registers;
 mod results;
 
@@ -11,8 +14,8 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use tgsi::Shader;
-use tgsi::shader::Instruction;
-use tgsi::tables::{File, Opcode, Processor, PropertyName};
+use tgsi::shader::{Declaration, Instruction};
+use tgsi::tables::{Interpolation, Opcode, Processor, PropertyName, TextureTarget};
 use tgsi::text::PrintOptions;
 use tgsi_compiler::front_end::{FrontEnd, Reader};
 use tgsi_compiler::{Code, Compiler, Driver};
@@ -34,10 +37,21 @@ struct Ways {
     reader: Box<dyn Reader>,
 }
 
+/// The accuracy of results that agree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Accuracy {
+    /// All bits are those of the source.
+    Exact,
+    /// Neither translation has all bits of the source.
+    LikeDirect,
+    /// Only the direct translation has all bits of the source.
+    Worse,
+}
+
 /// What became of a shader.
 enum Outcome {
-    /// It computes the same: instructions of the direct translation and of the other, and whether all bits are equal.
-    Same { direct: usize, back: usize, exact: bool },
+    /// It computes the same: instructions of the direct translation and of the other, and the accuracy.
+    Same { direct: usize, back: usize, accuracy: Accuracy },
     /// It computes something else.
     Different(String),
     /// One of the steps refuses it.
@@ -50,14 +64,41 @@ enum Outcome {
 
 /// Returns the feature of a shader that modules lack, if any.
 fn lost_by_modules(source: &Shader) -> Option<&'static str> {
-    let has = |file: File| source.declarations.iter().any(|declaration| declaration.file == file);
     let compares =
         |instruction: &Instruction| instruction.texture.as_ref().is_some_and(|texture| texture.target.is_shadow());
-    if has(File::HwAtomic) {
-        return Some("counters, which become buffers");
-    }
+    let compares = |instruction: &Instruction| {
+        compares(instruction) || matches!(instruction.opcode, Opcode::SampleC | Opcode::SampleCLz)
+    };
     if source.instructions.iter().any(compares) {
         return Some("comparing lookups, which give one number, not four");
+    }
+    let is_flat = |declaration: &Declaration| {
+        declaration.interpolation.is_some_and(|interpolation| interpolation.mode == Interpolation::Constant)
+    };
+    let interpolates = |instruction: &Instruction| {
+        matches!(instruction.opcode, Opcode::InterpOffset | Opcode::InterpSample | Opcode::InterpCentroid)
+    };
+    if source.declarations.iter().any(is_flat) && source.instructions.iter().any(interpolates) {
+        return Some("interpolation of inputs that are constant");
+    }
+    let queries = |instruction: &Instruction| {
+        let target = instruction.texture.as_ref().map(|texture| texture.target);
+        match instruction.opcode {
+            Opcode::Txq => target == Some(TextureTarget::Buffer),
+            Opcode::Txqs => target.is_some_and(|target| !target.is_msaa()),
+            opcode => matches!(opcode, Opcode::Sviewinfo | Opcode::SampleInfo),
+        }
+    };
+    if source.instructions.iter().any(queries) {
+        return Some("levels and samples of textures that have one of them");
+    }
+    let fetches = |instruction: &Instruction| {
+        let target = instruction.texture.as_ref().map(|texture| texture.target);
+        instruction.opcode == Opcode::SampleI
+            || instruction.opcode == Opcode::Txf && target == Some(TextureTarget::Buffer)
+    };
+    if source.instructions.iter().any(fetches) {
+        return Some("levels of buffers");
     }
     if source.instructions.iter().any(|instruction| instruction.opcode == Opcode::Fbfetch) {
         return Some("fetches from colour buffers, which become textures");
@@ -117,7 +158,16 @@ impl Ways {
         let limits = self.tgsi.limits().of_runs();
         let compared = with_registers_of(back, source);
         match compare(source, &compared, limits) {
-            Comparison::Same { exact } => Outcome::Same { direct: counts.0, back: counts.1, exact },
+            Comparison::Same { exact } => {
+                let accuracy = match exact {
+                    true => Accuracy::Exact,
+                    false if matches!(compare(source, &direct, limits), Comparison::Same { exact: true }) => {
+                        Accuracy::Worse
+                    }
+                    false => Accuracy::LikeDirect,
+                };
+                Outcome::Same { direct: counts.0, back: counts.1, accuracy }
+            }
             Comparison::Unknown => Outcome::Unknown,
             // Results that the source leaves open may differ from those of the direct translation as well.
             Comparison::Different(what) => match compare(source, &direct, limits) {
@@ -133,6 +183,7 @@ impl Ways {
 struct Totals {
     same: usize,
     exact: usize,
+    worse: Vec<String>,
     unknown: usize,
     lost: BTreeMap<&'static str, usize>,
     different: Vec<String>,
@@ -147,9 +198,13 @@ impl Totals {
         let mut totals = Totals::default();
         for (name, outcome) in outcomes {
             match outcome {
-                Outcome::Same { direct, back, exact } => {
+                Outcome::Same { direct, back, accuracy } => {
                     totals.same += 1;
-                    totals.exact += usize::from(exact);
+                    match accuracy {
+                        Accuracy::Exact => totals.exact += 1,
+                        Accuracy::Worse => totals.worse.push(name.clone()),
+                        Accuracy::LikeDirect => {}
+                    }
                     totals.direct += direct;
                     totals.back += back;
                     if back > direct {
@@ -170,7 +225,9 @@ impl Totals {
         let refused: usize = self.refused.values().map(Vec::len).sum();
         let (same, exact, different) = (self.same, self.exact, self.different.len());
         println!(
-            "{name}: {same} same ({exact} exactly), {different} different, {refused} refused, {} open",
+            "{name}: {same} same ({exact} exactly, {} less exactly than directly), {different} different, \
+             {refused} refused, {} open",
+            self.worse.len(),
             self.unknown
         );
         let ratio = self.back as f64 / self.direct.max(1) as f64;
@@ -184,7 +241,10 @@ impl Totals {
         for different in self.different.iter().take(100) {
             println!("  different: {different}");
         }
-        for (more, direct, name) in self.grown.iter().rev().take(25) {
+        for worse in self.worse.iter().take(20) {
+            println!("  less exact: {worse}");
+        }
+        for (more, direct, name) in self.grown.iter().rev().take(number("TGSIC_SHOWN", 25) as usize) {
             println!("  {more} more than {direct}: {name}");
         }
     }
@@ -216,8 +276,8 @@ fn the_corpus_returns() {
     };
     let totals = Totals::of(paths.par_iter().map(outcome).collect());
     totals.print("corpus");
-    assert!(totals.different.len() * 20 <= totals.same, "{} differ", totals.different.len());
-    assert!(totals.back * 100 <= totals.direct * 110, "more than 10 % more instructions");
+    assert!(totals.different.is_empty(), "{} differ", totals.different.len());
+    assert!(totals.back * 100 <= totals.direct * 102, "more than 2 % more instructions");
 }
 
 #[test]
@@ -239,5 +299,5 @@ fn generated_shaders_return() {
     };
     let totals = Totals::of(cases.par_iter().map(outcome).collect());
     totals.print("generated");
-    assert!(totals.different.len() * 20 <= totals.same, "{} differ", totals.different.len());
+    assert!(totals.different.is_empty(), "{} differ", totals.different.len());
 }

@@ -151,7 +151,7 @@ impl Emitter<'_> {
         let counts = ValueType { class: Class::Uint, ..ty };
         let a = self.source(alu, 0, class)?;
         let (offset, size) = (self.shift_count(alu, 1, 32)?, self.shift_count(alu, 2, 32)?);
-        let size = self.size_within(alu, counts, (1, offset), (2, size));
+        let size = if self.options.unguarded { size } else { self.size_within(alu, counts, (1, offset), (2, size)) };
         let op = if class == Class::Int { Op::BitFieldSExtract } else { Op::BitFieldUExtract };
         let id = self.by_component(ty, |e, number| {
             let a = e.part(a, ty, number);

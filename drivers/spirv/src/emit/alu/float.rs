@@ -85,6 +85,9 @@ impl Emitter<'_> {
             }
             FlrpMad | FlrpMadz => {
                 let [a, b, c] = self.three(alu)?;
+                if alu.op == FlrpMad && self.options.unguarded {
+                    return Ok((self.rounded_glsl(alu.exact, GlslStd450Op::FMix, ty, &[c, b, a]), Class::Float));
+                }
                 let difference = self.rounded(alu.exact, Op::FSub, ty, &[b, c]);
                 let mut product = self.rounded(alu.exact, Op::FMul, ty, &[a, difference]);
                 if alu.op == FlrpMadz {

@@ -49,8 +49,10 @@ impl Emitter<'_> {
     }
 
     fn dot(&mut self, alu: &Alu, ty: ValueType, (a, b): (Id, Id), order: Order) -> Id {
-        if !alu.exact {
-            return self.pure_of(Op::Dot, ty.scalar(), &[a, b]);
+        // A reader that knows the order of the sum needs no products.
+        let is_known = self.options.unguarded && order == Order::FirstFirst;
+        if !alu.exact || is_known {
+            return self.rounded(alu.exact, Op::Dot, ty.scalar(), &[a, b]);
         }
         let products = self.rounded(true, Op::FMul, ty, &[a, b]);
         self.sum(alu, ty, products, order)

@@ -104,8 +104,9 @@ impl Emitter<'_> {
         if vertex.is_none_or(|vertex| vertex.check != BoundsCheck::Never) {
             if let Some(index) = access.index {
                 let place = self.place(0, index, 0)?;
+                let is_only = segments.len() == 1;
                 for segment in segments {
-                    value = Some(self.load_segment(place, segment, vertex, how, wanted, value)?);
+                    value = Some(self.load_segment((place, is_only), segment, vertex, how, wanted, value)?);
                 }
             } else if let Some(segment) = segments.first() {
                 value = Some(self.load_io_slot(Target { slot: segment.slot, element: None }, vertex, how, wanted)?);
@@ -132,8 +133,11 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Returns the index within a segment, and whether it is inside.
-    pub(super) fn place_in(&mut self, place: ArrayIndex, segment: Segment) -> (ArrayIndex, BoundsCheck) {
+    /// Returns the index within a segment, and whether it is inside. `is_only`: there are no other segments.
+    pub(super) fn place_in(&mut self, place: ArrayIndex, segment: Segment, is_only: bool) -> (ArrayIndex, BoundsCheck) {
+        if let (ArrayIndex::Dynamic { .. }, 2.., true, true) = (place, segment.count, is_only, self.options.unguarded) {
+            return (self.advance(place, segment.first.wrapping_neg()), BoundsCheck::Always);
+        }
         if let (ArrayIndex::Dynamic { index, most }, 1) = (place, segment.count)
             && most > 0
         {
@@ -162,14 +166,14 @@ impl Emitter<'_> {
     /// Loads from a segment if the index is inside, else gives `other`, or zero.
     fn load_segment(
         &mut self,
-        place: ArrayIndex,
+        (place, is_only): (ArrayIndex, bool),
         segment: Segment,
         vertex: Option<Vertex>,
         how: SlotReadOp,
         class: Class,
         other: Option<(Id, Class)>,
     ) -> Result<(Id, Class), SpirvError> {
-        let (place, condition) = self.place_in(place, segment);
+        let (place, condition) = self.place_in(place, segment, is_only);
         let mut index = self.place_id(place);
         if segment.count > 1 && condition != BoundsCheck::Always {
             let last = self.module.uint(segment.count - 1);

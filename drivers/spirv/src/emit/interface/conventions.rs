@@ -139,9 +139,7 @@ impl Emitter<'_> {
 
     /// Returns TGSI's name of a slot.
     fn semantic_name(&self, slot: Slot) -> String {
-        let processor = tgsi_to_ir::slots::processor_of(self.shader.stage);
-        let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
-        let semantic = tgsi_to_ir::slots::semantic_of(processor, file, slot.location);
+        let semantic = self.semantic_of(slot);
         semantic.map_or(slot.location.to_string(), |(name, index)| format!("{}[{index}]", name.name()))
     }
 

@@ -22,7 +22,7 @@ use crate::plan::Classes;
 pub(super) const MAX_SLOTS: u32 = 1024;
 
 /// Locations between stages: most devices have this many, and none has more.
-const LOCATIONS: u32 = 32;
+pub const LOCATIONS: u32 = 32;
 
 /// The properties of a slot.
 #[derive(Clone, Copy, Debug)]

@@ -14,8 +14,8 @@
 //!
 //! Devices have at most 32 locations between stages (`maxVertexOutputComponents` / 4 and similar; Vulkan guarantees
 //! 16), and may fail silently if a shader uses one beyond. Therefore the common slots have the first 32, and slots that
-//! are rarely used together share some. A shader that does use them together is an error. Shaders that are linked get
-//! locations from 0 on without gaps instead.
+//! are rarely used together share some. A shader that does use them together is an error. The names of variables of the
+//! less common ones state the semantic. Shaders that are linked get locations from 0 on without gaps instead.
 
 use spirv::BuiltIn;
 use tgsi_ir::slots::{FragResult, VaryingSlot};
@@ -26,7 +26,7 @@ use crate::module::{Class, ValueType};
 /// The first location after those of slots with a name.
 const EXTENDED: u32 = 128;
 /// The first location of texture coordinates; shaders that use them have few generic slots.
-const TEXCOORD: u32 = 19;
+pub const TEXCOORD: u32 = 19;
 /// The first location of colours.
 const COLOR: u32 = TEXCOORD + 8;
 /// The location of the first patch slot. Patch and vertex slots share locations, and tessellated vertices have few

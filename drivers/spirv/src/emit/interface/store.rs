@@ -35,11 +35,12 @@ impl Emitter<'_> {
             Some(index) => Some(self.place(0, index, 0)?),
             None => None,
         };
+        let is_only = segments.len() == 1;
         for segment in segments {
             let mut conditions = conditions.clone();
             let mut element = None;
             if let Some(place) = place {
-                let (place, check) = self.place_in(place, segment);
+                let (place, check) = self.place_in(place, segment, is_only);
                 match check {
                     BoundsCheck::Never => continue,
                     BoundsCheck::If(condition) => conditions.push(condition),

@@ -6,8 +6,9 @@ use tgsi_ir::ShaderStage;
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::slots::VaryingSlot;
 
+use super::plan::LOCATIONS;
 use super::plan::SlotData;
-use super::slot_location::{Slot, SlotLocation, Space, VARYING_CLASS};
+use super::slot_location::{Slot, SlotLocation, Space, TEXCOORD, VARYING_CLASS};
 use crate::emit::Emitter;
 use crate::module::{Class, Id, ValueType};
 
@@ -88,7 +89,8 @@ impl Emitter<'_> {
             self.module.decorate(id, Decoration::Stream, &[stream]);
         }
         if self.options.names {
-            self.module.name(id, &variable.name);
+            let name = self.name_of_shared(slot, location - first, first).unwrap_or_else(|| variable.name.clone());
+            self.module.name(id, &name);
         }
         for location in first..end {
             let own = SlotLocation::Located { location, source };
@@ -99,6 +101,35 @@ impl Emitter<'_> {
         let port = InterfaceVariable { id, ty, first, is_array };
         self.io.ports.insert(key, port);
         port
+    }
+
+    /// Returns a name with the semantic of a slot whose location is more often that of another one, so that readers can
+    /// distinguish them. The slot is element `element` of a variable at location `first`.
+    fn name_of_shared(&self, slot: Slot, element: u32, first: u32) -> Option<String> {
+        let is_shared = self.options.locations.of(slot.is_output).is_none()
+            && slot.space != Space::Patch
+            && match u8::try_from(slot.location).ok()? {
+                VaryingSlot::CLIP_VERTEX => true,
+                VaryingSlot::VAR0.. => (TEXCOORD..LOCATIONS).contains(&first),
+                _ => false,
+            };
+        let is_varying = !matches!(
+            (self.shader.stage, slot.is_output),
+            (ShaderStage::Vertex, false) | (ShaderStage::Fragment, true)
+        );
+        if !is_shared || !is_varying {
+            return None;
+        }
+        let (semantic, index) = self.semantic_of(slot)?;
+        let index = index.checked_sub(element)?;
+        Some(format!("{}_{}_{index}", if slot.is_output { "out" } else { "in" }, semantic.name()))
+    }
+
+    /// Returns TGSI's semantic of a slot.
+    pub(super) fn semantic_of(&self, slot: Slot) -> Option<(tgsi::tables::Semantic, u32)> {
+        let processor = tgsi_to_ir::slots::processor_of(self.shader.stage);
+        let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
+        tgsi_to_ir::slots::semantic_of(processor, file, slot.location)
     }
 
     /// Returns the zero initializer of outputs that the shader reads or never writes, except outputs shared by
@@ -157,10 +188,8 @@ impl Emitter<'_> {
         interpolation: Option<&'static str>,
         data: SlotData,
     ) {
-        let processor = tgsi_to_ir::slots::processor_of(self.shader.stage);
-        let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
         let is_attribute = self.shader.stage == ShaderStage::Vertex && !slot.is_output;
-        let semantic = tgsi_to_ir::slots::semantic_of(processor, file, slot.location).filter(|_| !is_attribute);
+        let semantic = self.semantic_of(slot).filter(|_| !is_attribute);
         let varying = Varying {
             register: self.io.plan.slot(slot).map_or(data.register, |data| data.register),
             semantic: semantic.map(|(semantic, _)| semantic.name().to_owned()),

@@ -122,7 +122,9 @@ impl<'a> Emitter<'a> {
             Index::Constant(number) if number < unit.count => inner(self, Element::Constant(number)),
             Index::Constant(_) => Ok(self.module.null(type_id)),
             // The number of descriptors for handles is unknown.
-            Index::Dynamic { id, divergent, .. } if unit.count == 0 => inner(self, Element::Dynamic { id, divergent }),
+            Index::Dynamic { id, divergent, .. } if unit.count == 0 || self.is_unguarded(unit) => {
+                inner(self, Element::Dynamic { id, divergent })
+            }
             Index::Dynamic { id, .. } if self.options.portable => {
                 let mut result = self.module.null(type_id);
                 for number in 0..unit.count {
@@ -162,7 +164,7 @@ impl<'a> Emitter<'a> {
                 }
                 Ok(result)
             }
-            Index::Dynamic { id, divergent, .. } if unit.count > 0 => {
+            Index::Dynamic { id, divergent, .. } if unit.count > 0 && !self.is_unguarded(unit) => {
                 let count = self.module.uint(unit.count);
                 let inside = self.is_below(id, count);
                 let element = self.held_within(id, unit.count, divergent);
@@ -170,6 +172,11 @@ impl<'a> Emitter<'a> {
             }
             Index::Constant(_) | Index::Dynamic { .. } => self.of_element(unit, ty, inner),
         }
+    }
+
+    /// Returns whether an index may select an element that does not exist.
+    pub fn is_unguarded(&self, unit: &Unit) -> bool {
+        self.options.unguarded && !self.options.portable && unit.count > 1
     }
 
     fn held_within(&mut self, id: Id, count: u32, divergent: bool) -> Element {
