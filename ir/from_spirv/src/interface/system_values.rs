@@ -8,6 +8,7 @@ use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::intrinsics::indices::AccessFlags;
 
 use crate::emit::Emitter;
 use crate::emit::pointer::Pointer;
@@ -34,6 +35,10 @@ impl Emitter<'_, '_, '_> {
                 }
                 let parts = [0, 1, 2, 3].map(|word| AluSrc::component(words, first.saturating_add(word)));
                 self.b.vec(&parts)
+            }
+            // It changes by demotion, which loads that are not volatile need not see.
+            System::Value(SystemValue::HelperInvocation) if pointer.access.contains(AccessFlags::VOLATILE) => {
+                self.b.intrinsic_def(IntrinsicOp::IsHelperInvocation, &[], &[], Shape::new(1, 1))
             }
             System::Value(value) => self.load_system_value(value)?,
             System::BuiltIn(number) => match BuiltIn::from_u32(number) {
