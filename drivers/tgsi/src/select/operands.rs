@@ -139,8 +139,15 @@ impl Selector<'_> {
     /// Source `number` of an ALU instruction with its modifiers, and its swizzle.
     pub(super) fn alu_source(&mut self, inst: Inst, number: usize) -> (Value, tgsi_ir::Swizzle) {
         let chased = chase::chase_alu_src(self.body, inst, number, self.options.modifiers());
+        let mut swizzle = chased.swizzle;
         let mut value = match chased.operand {
-            Operand::Ssa(def) => self.value(def),
+            Operand::Ssa(def) => match self.long_constant(def, swizzle) {
+                Some(value) => {
+                    swizzle = tgsi_ir::Swizzle::IDENTITY;
+                    value
+                }
+                None => self.value(def),
+            },
             Operand::Register(register) => self.register_value(register),
         };
         if chased.absolute {
@@ -148,7 +155,20 @@ impl Selector<'_> {
             value.negate = false;
         }
         value.negate ^= chased.negate;
-        (value, chased.swizzle)
+        (value, swizzle)
+    }
+
+    /// The components that a swizzle selects of a constant with more than two components of 64 bits, which exceeds an
+    /// immediate; `None` for other values.
+    fn long_constant(&mut self, def: Def, swizzle: tgsi_ir::Swizzle) -> Option<Value> {
+        let body = self.body;
+        if body.bit_size(def) != 64 || body.num_components(def) <= 2 {
+            return None;
+        }
+        let words = body.def_constant(def)?;
+        let [first, second] = [0, 1].map(|at| words.get(usize::from(swizzle.get(at))).copied().unwrap_or(0));
+        let [low, high] = [first, second].map(|word| [word as u32, (word >> 32) as u32]);
+        Some(self.immediate([low[0], low[1], high[0], high[1]]))
     }
 
     /// The destination of an ALU instruction's result, with a mask of lanes, and whether it is saturated. SSA values
