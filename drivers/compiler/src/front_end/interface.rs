@@ -44,12 +44,31 @@ pub struct UniformMember {
     pub register: u32,
     /// The first component in the register.
     pub component: u8,
+    /// The location of the first element, for APIs that set uniforms by location; each element has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<u32>,
+    /// Active uniforms that the part is: an array is one, an array of arrays one for each innermost array.
+    #[serde(skip_serializing_if = "is_one")]
+    pub num_active: u32,
+}
+
+/// Whether a count is 1, which is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+/// Whether a count is 0, which is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl UniformMember {
     /// A scalar, vector or matrix.
     pub fn new(path: String, component_type: ComponentType, rows: u8, columns: u8, register: u32) -> UniformMember {
-        UniformMember { path, component_type, rows, columns, length: None, register, component: 0 }
+        let (length, location) = (None, None);
+        UniformMember { path, component_type, rows, columns, length, register, component: 0, location, num_active: 1 }
     }
 
     /// Registers of a column.
@@ -166,12 +185,21 @@ pub struct SamplerUniform {
     pub unit: u32,
     /// Units: the elements of arrays are consecutive.
     pub num_units: u32,
+    /// The locations of the units, for APIs that set them by location; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub locations: Vec<u32>,
+    /// The texture unit of the application that the first unit has initially.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub initial_unit: u32,
+    /// Active uniforms: an array is one, an array of arrays one for each innermost array.
+    #[serde(skip_serializing_if = "is_one")]
+    pub num_active: u32,
 }
 
 impl SamplerUniform {
     /// A sampler, or an array of samplers.
     pub fn new(name: String, ty: String, unit: u32, num_units: u32) -> SamplerUniform {
-        SamplerUniform { name, ty, unit, num_units }
+        SamplerUniform { name, ty, unit, num_units, locations: Vec::new(), initial_unit: 0, num_active: 1 }
     }
 }
 
@@ -250,12 +278,18 @@ pub struct Resource {
     pub offset: u32,
     /// Size in bytes of a block without its run-time array; 0 for other kinds.
     pub size: u32,
+    /// Active variables of a block or of counters: an array is one, an array of arrays one for each innermost array, and
+    /// of an outermost array in a storage block the first element counts; 0 for other kinds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub num_active: u32,
 }
 
 impl Resource {
     /// A resource of one register without sampler.
     pub fn new(kind: ResourceKind, name: String, descriptor: Descriptor, register: u32) -> Resource {
-        Resource { kind, name, descriptor, element: 0, sampler: None, register, num_registers: 1, offset: 0, size: 0 }
+        let (sampler, num_registers) = (None, 1);
+        let (element, offset, size, num_active) = (0, 0, 0, 0);
+        Resource { kind, name, descriptor, element, sampler, register, num_registers, offset, size, num_active }
     }
 
     /// A line for people: `texture image (set 0, binding 3) with sampler (set 0, binding 4) = SAMP[0]`.
@@ -344,6 +378,9 @@ pub struct Interface {
     /// Outputs that the module captures in buffers, as the option `stream_output` of drivers takes them; empty without.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stream_output: String,
+    /// Variables that are captured: an array is one, and so is each member of a struct.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub num_captured: u32,
 }
 
 /// A value that cannot be set.
@@ -466,6 +503,28 @@ impl Interface {
         Ok(())
     }
 
+    /// Sets the element of a uniform that has a location, in the first constant buffer. Returns `false` if no uniform
+    /// has the location.
+    ///
+    /// # Errors
+    /// The number of values is not that of the components; the buffer is unchanged then.
+    pub fn set_at_location(&self, location: u32, values: &[f64], buffer: &mut Vec<u32>) -> Result<bool, UniformError> {
+        for uniform in &self.uniforms {
+            for member in &uniform.members {
+                let element = member.location.and_then(|first| location.checked_sub(first));
+                let Some(element) = element.filter(|&element| element < member.length.unwrap_or(1)) else { continue };
+                let (expected, found) = (usize::from(member.rows) * usize::from(member.columns), values.len());
+                if expected != found {
+                    let name = format!("{}{}", uniform.name, member.path);
+                    return Err(UniformError::Count { name, expected, found, is_array: member.length.is_some() });
+                }
+                member.write(element, values, buffer);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The units of a sampler: of `a[2]` the third of the array `a`.
     pub fn unit(&self, name: &str) -> Option<u32> {
         if let Some(sampler) = self.samplers.iter().find(|sampler| sampler.name == name) {
@@ -488,7 +547,7 @@ impl Interface {
             let kind = if *is_state { "state" } else { "uniform" };
             let _ = writeln!(text, "{kind} {ty} {name} = CONST[0]{}", range(*register, *num_registers));
         }
-        for SamplerUniform { name, ty, unit, num_units } in &self.samplers {
+        for SamplerUniform { name, ty, unit, num_units, .. } in &self.samplers {
             let _ = writeln!(text, "uniform {ty} {name} = SAMP{}", range(*unit, *num_units));
         }
         for resource in &self.resources {

@@ -32,6 +32,7 @@ impl Context<'_> {
             list.sort_by_key(|variable| variable.register);
         }
         interface.stream_output = self.stream_output();
+        interface.num_captured = self.num_captured();
     }
 
     /// A type as GLSL spells it.

@@ -200,7 +200,7 @@ impl Context<'_> {
             None => self.located_port(number, member, layout, name)?,
         };
         if port.is_output && self.shader.info.has_transform_feedback_varyings {
-            port.capture = Capture::of(&self.part_decorations(number, member, layout));
+            port.capture = self.capture(number, member, layout);
         }
         Ok(port)
     }

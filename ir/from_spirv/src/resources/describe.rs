@@ -7,6 +7,7 @@ use tgsi_ir::types::ScalarType;
 
 use super::Unit;
 use super::blocks::{BlockKind, whole_registers};
+use super::sizes::Sizes;
 use crate::emit::Context;
 use crate::options::Environment;
 use crate::types::{ImageType, TypeData, TypeId};
@@ -53,6 +54,7 @@ impl Context<'_> {
     }
 
     fn describe_blocks(&self, resources: &mut Vec<Resource>) {
+        let mut sizes = Sizes::default();
         for block in &self.resources.blocks {
             let (kind, descriptor) = match block.kind {
                 BlockKind::Push => (ResourceKind::PushConstants, Descriptor::default()),
@@ -62,6 +64,11 @@ impl Context<'_> {
             let name = self.resource_name(block.global);
             let mut resource = Resource::new(kind, name, descriptor, block.register);
             resource.size = block.size;
+            if let Some(global) = self.module.globals.get(block.global as usize) {
+                let (types, is_storage) = (&self.module.types, block.kind == BlockKind::Storage);
+                let ty = types.without_arrays(global.ty);
+                resource.num_active = sizes.block_variables(types, ty, is_storage);
+            }
             if !block.is_flat {
                 resource.num_registers = block.length;
                 resources.push(resource);
@@ -84,6 +91,9 @@ impl Context<'_> {
             let mut resource = Resource::new(ResourceKind::CounterBuffer, name, descriptor, counter.buffer);
             resource.offset = counter.first.saturating_mul(4);
             resource.size = counter.length.saturating_mul(4);
+            if let Some(global) = self.module.globals.get(counter.global as usize) {
+                resource.num_active = sizes.variables(&self.module.types, global.ty);
+            }
             resources.push(resource);
         }
     }
@@ -117,6 +127,7 @@ impl Context<'_> {
 
     /// Samplers that OpenGL sets by location.
     fn describe_samplers(&self, samplers: &mut Vec<SamplerUniform>) {
+        let mut sizes = Sizes::default();
         for unit in &self.resources.units {
             let Some(global) = self.module.globals.get(unit.global as usize) else { continue };
             if global.class != StorageClass::UniformConstant as u32 {
@@ -127,9 +138,44 @@ impl Context<'_> {
                 name = format!("location {}", unit.key.texture.slot.location);
             }
             let ty = if self.is_opaque_global(unit.global) { self.type_name(global.ty) } else { String::new() };
-            samplers.push(SamplerUniform::new(name, ty, unit.register, unit.length));
+            let mut sampler = SamplerUniform::new(name, ty, unit.register, unit.length);
+            sampler.initial_unit = unit.key.texture.slot.binding;
+            (sampler.locations, sampler.num_active) = self.opaque_locations(&mut sizes, unit, global.ty);
+            samplers.push(sampler);
         }
         samplers.sort_by_key(|sampler| sampler.unit);
+    }
+
+    /// The locations of the units of a sampler, and the number of active uniforms that it is.
+    fn opaque_locations(&self, sizes: &mut Sizes, unit: &Unit, ty: TypeId) -> (Vec<u32>, u32) {
+        let types = &self.module.types;
+        let texture = &unit.key.texture;
+        let mut locations = vec![texture.slot.location];
+        let mut fields = texture.fields.iter();
+        let (mut ty, mut innermost) = (ty, 1);
+        loop {
+            match types.get(ty) {
+                TypeData::Array { element, length, .. } => {
+                    let size = sizes.locations(types, *element);
+                    let each = |first: u32| (0..*length).map(move |at| first.saturating_add(at.saturating_mul(size)));
+                    // The elements are at most the units, whose number is limited.
+                    let most = texture.first.saturating_add(unit.length) as usize;
+                    locations = locations.into_iter().flat_map(each).take(most).collect();
+                    (ty, innermost) = (*element, (*length).max(1));
+                }
+                TypeData::Struct { members, .. } => {
+                    let Some(&field) = fields.next() else { break };
+                    let Some(member) = members.get(field as usize) else { break };
+                    let before = members.iter().take(field as usize);
+                    let before = before.fold(0u32, |sum, member| sum.saturating_add(sizes.locations(types, member.ty)));
+                    locations.iter_mut().for_each(|location| *location = location.saturating_add(before));
+                    (ty, innermost) = (member.ty, 1);
+                }
+                _ => break,
+            }
+        }
+        let num_active = (locations.len() as u32).div_ceil(innermost);
+        (locations.into_iter().skip(texture.first as usize).collect(), num_active)
     }
 
     /// The name of a type in GLSL.

@@ -1,4 +1,4 @@
-//! Sizes of types: bytes in blocks, and registers outside of blocks.
+//! Sizes of types: bytes in blocks, registers and locations outside of blocks, and active variables.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -11,7 +11,18 @@ use crate::types::{Member, TypeData, TypeId, Types};
 pub(crate) struct Sizes {
     /// By type, with the layout of the matrices in it.
     bytes: FxHashMap<(TypeId, u32, bool), u32>,
-    registers: FxHashMap<TypeId, u32>,
+    counts: FxHashMap<(TypeId, Unit), u32>,
+}
+
+/// The units that types are counted in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Unit {
+    /// Registers of uniforms outside of blocks.
+    Register,
+    /// Locations of such uniforms.
+    Location,
+    /// Active variables.
+    Variable,
 }
 
 /// Bytes of a component.
@@ -20,7 +31,8 @@ pub(crate) fn component_bytes(bits: u8) -> u32 {
 }
 
 impl Sizes {
-    /// Bytes of a struct: the end of its last member. Arrays without length have none.
+    /// Bytes of a struct: the end of its last member. Arrays without length have none, and the last element of an array
+    /// or matrix has no padding.
     pub(crate) fn bytes(&mut self, types: &Types, ty: TypeId) -> u32 {
         self.bytes_of(types, (ty, 0, false))
     }
@@ -32,14 +44,16 @@ impl Sizes {
         let (ty, matrix_stride, row_major) = key;
         let bytes = match types.get(ty) {
             TypeData::Vector { scalar, count } => u32::from(*count) * component_bytes(scalar.bit_size()),
-            TypeData::Matrix { columns, rows, .. } => {
-                let lines = if row_major { *rows } else { *columns };
-                matrix_stride.saturating_mul(lines.into())
+            TypeData::Matrix { scalar, columns, rows } => {
+                let (lines, components) = if row_major { (*rows, *columns) } else { (*columns, *rows) };
+                let line = u32::from(components) * component_bytes(scalar.bit_size());
+                matrix_stride.saturating_mul(u32::from(lines).saturating_sub(1)).saturating_add(line)
             }
+            TypeData::Array { length: 0, .. } => 0,
             TypeData::Array { element, length, stride } => {
-                let stride =
-                    if *stride == 0 { self.bytes_of(types, (*element, matrix_stride, row_major)) } else { *stride };
-                stride.saturating_mul(*length)
+                let size = self.bytes_of(types, (*element, matrix_stride, row_major));
+                let stride = if *stride == 0 { size } else { *stride };
+                stride.saturating_mul(*length - 1).saturating_add(size)
             }
             TypeData::Struct { members, .. } => {
                 let mut end = 0;
@@ -57,25 +71,60 @@ impl Sizes {
 
     /// Registers of a uniform outside of blocks: one for each vector, two for more than two doubles.
     pub(super) fn registers(&mut self, types: &Types, ty: TypeId) -> u32 {
-        if let Some(&known) = self.registers.get(&ty) {
+        self.count(types, ty, Unit::Register)
+    }
+
+    /// Locations of a uniform outside of blocks: one for each scalar, vector, matrix and sampler.
+    pub(super) fn locations(&mut self, types: &Types, ty: TypeId) -> u32 {
+        self.count(types, ty, Unit::Location)
+    }
+
+    /// Variables of a type as OpenGL counts active ones: arrays of scalars, vectors, matrices and samplers are one.
+    pub(crate) fn variables(&mut self, types: &Types, ty: TypeId) -> u32 {
+        self.count(types, ty, Unit::Variable)
+    }
+
+    /// Variables of a block. Of an array that is a member of a storage block the first element counts.
+    pub(super) fn block_variables(&mut self, types: &Types, block: TypeId, is_storage: bool) -> u32 {
+        let TypeData::Struct { members, .. } = types.get(block) else { return 0 };
+        let mut sum = 0u32;
+        for member in members {
+            let ty = match *types.get(member.ty) {
+                TypeData::Array { element, .. } if is_storage => element,
+                _ => member.ty,
+            };
+            sum = sum.saturating_add(self.variables(types, ty));
+        }
+        sum
+    }
+
+    fn count(&mut self, types: &Types, ty: TypeId, unit: Unit) -> u32 {
+        if let Some(&known) = self.counts.get(&(ty, unit)) {
             return known;
         }
         let of_vector = |bits: u8, count: u8| 1 + u32::from(bits == 64 && count > 2);
-        let registers = match types.get(ty) {
-            TypeData::Vector { scalar, count } => of_vector(scalar.bit_size(), *count),
-            TypeData::Matrix { scalar, columns, rows } => u32::from(*columns) * of_vector(scalar.bit_size(), *rows),
-            TypeData::Array { element, length, .. } => self.registers(types, *element).saturating_mul(*length),
-            TypeData::Struct { members, .. } => {
+        let count = match (types.get(ty), unit) {
+            (TypeData::Vector { scalar, count }, Unit::Register) => of_vector(scalar.bit_size(), *count),
+            (TypeData::Matrix { scalar, columns, rows }, Unit::Register) => {
+                u32::from(*columns) * of_vector(scalar.bit_size(), *rows)
+            }
+            (TypeData::Array { element, length, .. }, _) => {
+                let is_aggregate = matches!(types.get(*element), TypeData::Array { .. } | TypeData::Struct { .. });
+                let length = if unit == Unit::Variable && !is_aggregate { 1 } else { *length };
+                self.count(types, *element, unit).saturating_mul(length)
+            }
+            (TypeData::Struct { members, .. }, _) => {
                 let mut sum = 0u32;
                 for member in members {
-                    sum = sum.saturating_add(self.registers(types, member.ty));
+                    sum = sum.saturating_add(self.count(types, member.ty, unit));
                 }
                 sum
             }
-            _ => 0,
+            (_, Unit::Register) => 0,
+            (_, Unit::Location | Unit::Variable) => 1,
         };
-        self.registers.insert(ty, registers);
-        registers
+        self.counts.insert((ty, unit), count);
+        count
     }
 }
 

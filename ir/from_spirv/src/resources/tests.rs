@@ -195,3 +195,69 @@ fn uniforms_have_registers_by_location() {
     assert_eq!(module.shader.num_uniforms, 3);
     assert!(print(&module.shader).contains("deref_var &x (uniform vec4)"));
 }
+
+#[test]
+fn uniforms_of_opengl_have_locations() {
+    let declarations = "OpDecorate %u Location 4
+        OpDecorate %s Location 20
+        OpDecorate %s Binding 3
+        OpMemberName %pair 0 \"a\"
+        OpMemberName %pair 1 \"b\"
+        OpName %u \"u\"
+        %rows = OpTypeArray %v4 %2
+        %grid = OpTypeArray %rows %3
+        %pair = OpTypeStruct %float %grid
+        %pairs = OpTypeArray %pair %2
+        %to_pairs = OpTypePointer UniformConstant %pairs
+        %to_float = OpTypePointer UniformConstant %float
+        %u = OpVariable %to_pairs UniformConstant
+        %image = OpTypeImage %float 1 0 0 0 1 0
+        %sampled = OpTypeSampledImage %image
+        %few = OpTypeArray %sampled %2
+        %many = OpTypeArray %few %3
+        %set = OpTypeStruct %v4 %many
+        %to_set = OpTypePointer UniformConstant %set
+        %to_sampled = OpTypePointer UniformConstant %sampled
+        %s = OpVariable %to_set UniformConstant
+        %zero = OpConstantComposite %v2 %f0 %f0";
+    let code = "%p = OpAccessChain %to_float %u %1 %0
+        %l = OpLoad %float %p
+        %ps = OpAccessChain %to_sampled %s %1 %1 %0
+        %ls = OpLoad %sampled %ps
+        %x = OpImageSampleImplicitLod %v4 %ls %zero";
+    let options = SpirvOptions { environment: Some(Environment::OpenGl), ..SpirvOptions::default() };
+    let interface = with(options, &entry(Fragment, "", declarations, code)).interface;
+    let members = interface.uniforms.iter().flat_map(|uniform| &uniform.members);
+    let found: Vec<_> = members.map(|m| (m.path.as_str(), m.location, m.length, m.num_active)).collect();
+    let expected = [
+        ("[0].a", Some(4), None, 1),
+        ("[0].b", Some(5), Some(6), 3),
+        ("[1].a", Some(11), None, 1),
+        ("[1].b", Some(12), Some(6), 3),
+    ];
+    assert_eq!(found, expected);
+    let sampler = &interface.samplers[0];
+    assert_eq!((sampler.initial_unit, sampler.num_active), (3, 3));
+    assert_eq!(sampler.locations, [21, 22, 23, 24, 25, 26]);
+    let mut buffer = interface.initial_constants();
+    assert_eq!(interface.set_at_location(13, &[1.0, 2.0, 3.0, 4.0], &mut buffer), Ok(true));
+    assert_eq!(interface.set_at_location(18, &[1.0], &mut buffer), Ok(false));
+    assert!(interface.set_at_location(12, &[1.0], &mut buffer).is_err());
+    let first = 4 * (interface.uniforms[0].members[3].register as usize + 1);
+    assert_eq!(buffer[first..first + 4], [1.0f32, 2.0, 3.0, 4.0].map(f32::to_bits));
+}
+
+#[test]
+fn the_last_row_of_a_block_has_no_padding() {
+    let text = blocks()
+        .replace(
+            "OpMemberDecorate %block 0 Offset 0",
+            "OpMemberDecorate %block 0 Offset 0\nOpDecorate %list ArrayStride 32",
+        )
+        .replace("%block = OpTypeStruct %v4", "%list = OpTypeArray %v4 %3\n%block = OpTypeStruct %list")
+        .replace("%to_v4 %a %0", "%to_v4 %a %0 %0")
+        .replace("%to_v4 %b %1 %0", "%to_v4 %b %1 %0 %0");
+    let module = with(SpirvOptions::default(), &text);
+    let sizes: Vec<_> = module.interface.resources.iter().map(|r| (r.size, r.num_active)).collect();
+    assert_eq!(sizes, [(32, 1), (80, 1), (80, 1)]);
+}

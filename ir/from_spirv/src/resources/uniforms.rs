@@ -6,10 +6,11 @@ use tgsi_ir::entities::Variable as IrVariable;
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
+use super::sizes::Sizes;
 use crate::emit::Context;
 use crate::emit::storage::{Memory, Storage};
 use crate::module::Global;
-use crate::types::{TypeData, TypeId};
+use crate::types::{TypeData, TypeId, Types};
 
 /// The most parts of a uniform that are described.
 const MAX_MEMBERS: usize = 4096;
@@ -24,6 +25,24 @@ pub(super) struct Uniform {
     /// Number of registers.
     pub(super) length: u32,
     pub(super) register: u32,
+}
+
+/// The place of a part of a uniform.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    register: u32,
+    location: Option<u32>,
+}
+
+impl Place {
+    /// The place behind a part of this type.
+    fn after(self, sizes: &mut Sizes, types: &Types, ty: TypeId) -> Place {
+        let locations = sizes.locations(types, ty);
+        Place {
+            register: self.register.saturating_add(sizes.registers(types, ty)),
+            location: self.location.map(|location| location.saturating_add(locations)),
+        }
+    }
 }
 
 impl Context<'_> {
@@ -64,7 +83,8 @@ impl Context<'_> {
             name => name.to_owned(),
         };
         let ty = self.type_name(global.ty);
-        let members = self.members(global.ty, uniform.register);
+        let location = Some(uniform.location).filter(|&location| location != u32::MAX);
+        let members = self.members(global.ty, Place { register: uniform.register, location });
         let mut description = Description::new(name, ty, uniform.register, uniform.length, members);
         let is_small = self.module.types.leaves(global.ty) <= self.options.limits.leaves;
         description.initial = global.initializer.filter(|_| is_small).map(|initializer| {
@@ -75,12 +95,12 @@ impl Context<'_> {
     }
 
     /// The parts of a uniform that are set separately.
-    fn members(&self, ty: TypeId, register: u32) -> Vec<UniformMember> {
+    fn members(&self, ty: TypeId, place: Place) -> Vec<UniformMember> {
         let types = &self.module.types;
-        let mut sizes = super::sizes::Sizes::default();
+        let mut sizes = Sizes::default();
         let mut members = Vec::new();
-        let mut pending = vec![(String::new(), ty, register)];
-        while let Some((path, ty, register)) = pending.pop() {
+        let mut pending = vec![(String::new(), ty, place)];
+        while let Some((path, ty, place)) = pending.pop() {
             if members.len() + pending.len() > MAX_MEMBERS {
                 break;
             }
@@ -90,7 +110,7 @@ impl Context<'_> {
                 TypeData::Vector { scalar, count } => (scalar, count, 1),
                 TypeData::Matrix { scalar, columns, rows } => (scalar, rows, columns),
                 _ => {
-                    self.push_parts(&mut pending, &mut sizes, path, ty, register);
+                    self.push_parts(&mut pending, &mut sizes, path, ty, place);
                     continue;
                 }
             };
@@ -101,8 +121,10 @@ impl Context<'_> {
                 ScalarType::Bool => ComponentType::Bool,
                 _ => ComponentType::Float,
             };
-            let mut member = UniformMember::new(path, component_type, rows, columns, register);
+            let mut member = UniformMember::new(path, component_type, rows, columns, place.register);
             member.length = length;
+            member.location = place.location;
+            member.num_active = sizes.variables(types, ty);
             members.push(member);
         }
         members
@@ -111,29 +133,29 @@ impl Context<'_> {
     /// Adds the elements of an array of structs, or the members of a struct, in reverse.
     fn push_parts(
         &self,
-        pending: &mut Vec<(String, TypeId, u32)>,
-        sizes: &mut super::sizes::Sizes,
+        pending: &mut Vec<(String, TypeId, Place)>,
+        sizes: &mut Sizes,
         path: String,
         ty: TypeId,
-        register: u32,
+        place: Place,
     ) {
         let types = &self.module.types;
         let first = pending.len();
         match types.get(ty) {
             TypeData::Array { element, length, .. } => {
-                let size = sizes.registers(types, *element);
-                let count = (*length).min(MAX_MEMBERS as u32);
-                pending.extend((0..count).map(|number| {
-                    (format!("{path}[{number}]"), *element, register.saturating_add(number.saturating_mul(size)))
-                }));
+                let mut place = place;
+                for number in 0..(*length).min(MAX_MEMBERS as u32) {
+                    pending.push((format!("{path}[{number}]"), *element, place));
+                    place = place.after(sizes, types, *element);
+                }
             }
             TypeData::Struct { id, members } => {
-                let mut register = register;
+                let mut place = place;
                 for (number, member) in members.iter().enumerate() {
                     let name = self.module.member_names.get(&(*id, number as u32));
                     let name = name.map_or_else(|| format!("member_{number}"), Clone::clone);
-                    pending.push((format!("{path}.{name}"), member.ty, register));
-                    register = register.saturating_add(sizes.registers(types, member.ty));
+                    pending.push((format!("{path}.{name}"), member.ty, place));
+                    place = place.after(sizes, types, member.ty);
                 }
             }
             _ => {}
