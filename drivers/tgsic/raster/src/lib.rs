@@ -15,6 +15,7 @@
 //! | `triangle` | set-up: edges with the top-left rule, depth, interpolation |
 //! | `fragment` | the fragment stage over many quads at once |
 //! | `scene` | the data of scenes and pictures |
+//! | `workgroups` | the inputs of compute shaders |
 //! | `draw` | the whole pipeline, tile by tile |
 //!
 //! - The executor of shaders is a parameter ([`ShaderRunner`]): an interpreter, or code of a driver.
@@ -33,11 +34,14 @@ mod scene;
 pub mod texture;
 mod triangle;
 mod vertex;
+pub mod workgroups;
 
-/// Clipping and set-up of triangles.
+/// The inputs of vertex shaders, clipping, and set-up of triangles.
 pub mod setup {
     pub use crate::clip::{DepthRange, MAX_DISTANCES, ShadedVertex, clip};
+    pub use crate::texture::{Units, units};
     pub use crate::triangle::{Triangle, Viewport, Weights};
+    pub use crate::vertex::vertex_inputs;
 }
 
 pub use draw::draw;

@@ -143,14 +143,15 @@ impl Texture {
 }
 
 /// The textures of a shader.
-pub(crate) struct Units {
+#[derive(Debug)]
+pub struct Units {
     textures: Textures,
     swizzles: BTreeMap<u32, [Channel; 4]>,
 }
 
 /// Returns textures by unit, each with its sampler. Units without a texture have a checkerboard. Images read as zero,
 /// stores to them are dropped.
-pub(crate) fn units(textures: &BTreeMap<u32, Texture>) -> Units {
+pub fn units(textures: &BTreeMap<u32, Texture>) -> Units {
     let mut units = Units { textures: Textures::new(), swizzles: BTreeMap::new() };
     if let Some(texture) = Texture::checkerboard() {
         units.textures.set_default(texture.levels.clone(), texture.sampler);

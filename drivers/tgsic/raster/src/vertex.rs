@@ -10,7 +10,7 @@ use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES};
 use crate::clip::{MAX_DISTANCES, ShadedVertex};
 use crate::interface::{Slot, find, slots};
 use crate::mesh::{Attribute, Vertex};
-use crate::scene::{Scene, SceneShader};
+use crate::scene::{Scene, SceneShader, VertexInput};
 use crate::texture::units;
 
 /// The value of fragment inputs that were not written.
@@ -55,16 +55,11 @@ fn built_in(vertex: &Vertex, fragment_slots: &[Slot]) -> ShadedVertex {
     }
 }
 
-fn run(
-    scene: &Scene<'_>,
-    stage: &SceneShader<'_>,
-    fragment_slots: &[Slot],
-    base: usize,
-    batch: &[Vertex],
-) -> Result<Vec<ShadedVertex>, String> {
+/// The inputs of a run of the vertex shader for vertices that are numbered from `base`.
+pub fn vertex_inputs(sources: &[VertexInput], batch: &[Vertex], base: usize) -> Inputs {
     let lanes = batch.len();
-    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, scene.inputs.len()), ..Inputs::default() };
-    for (register, input) in scene.inputs.iter().enumerate() {
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, sources.len()), ..Inputs::default() };
+    for (register, input) in sources.iter().enumerate() {
         let words: Vec<[u32; 4]> =
             batch.iter().zip(base..).map(|(vertex, number)| input.words(vertex, number)).collect();
         inputs.inputs.set_lanes(register, &words, |words| *words);
@@ -73,6 +68,18 @@ fn run(
     for value in [SystemValue::VertexId, SystemValue::VertexIdZeroBase] {
         inputs.system_values.insert(value, vec![numbers.clone()]);
     }
+    inputs
+}
+
+fn run(
+    scene: &Scene<'_>,
+    stage: &SceneShader<'_>,
+    fragment_slots: &[Slot],
+    base: usize,
+    batch: &[Vertex],
+) -> Result<Vec<ShadedVertex>, String> {
+    let lanes = batch.len();
+    let mut inputs = vertex_inputs(scene.inputs, batch, base);
     inputs.constants = stage.constants.to_vec();
     let outputs = (stage.run)(&inputs, &mut Shared(&units(stage.textures)))?.outputs;
 

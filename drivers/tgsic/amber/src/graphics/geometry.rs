@@ -6,8 +6,8 @@ use super::link::{Link, Registers};
 use super::primitives::{Form, Primitive, strip};
 use super::stage::Stage;
 use crate::buffer::Buffer;
-use crate::compute::set_subgroups;
 use crate::error::Refusal;
+use tgsi_raster::workgroups::set_subgroups;
 
 /// Runs the geometry shader for a primitive: the outputs of its vertices, adjacent ones too. Adds vertices and
 /// primitives to those that it has emitted.

@@ -2,6 +2,7 @@
 
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, SystemValue, Vec4};
 use tgsi_ir::slots::VaryingSlot;
+use tgsi_raster::workgroups::set_subgroups;
 
 use super::domain::{Domain, Spacing, subdivide};
 use super::link::{Link, Registers, UNWRITTEN, register_of};
@@ -9,7 +10,6 @@ use super::primitives::Primitive;
 use super::stage::{Stage, registers_of_lanes};
 use super::vertices::floats;
 use crate::buffer::Buffer;
-use crate::compute::set_subgroups;
 use crate::error::Refusal;
 
 /// Both stages.

@@ -7,10 +7,10 @@ use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, SystemValue, Vec4};
 use super::link::Registers;
 use super::stage::{Stage, registers_of_lanes};
 use crate::buffer::{Buffer, Number};
-use crate::compute::set_subgroups;
 use crate::error::Refusal;
 use crate::format::{Encoding, PixelFormat};
 use crate::script::{Pipeline, Shape, Topology};
+use tgsi_raster::workgroups::set_subgroups;
 
 /// Most vertices of an instance, and most instances.
 const MAX_VERTICES: usize = 1 << 22;
