@@ -44,6 +44,8 @@ pub struct Source {
     /// The limits of the shader.
     pub limits: Limits,
     reader: Arc<dyn Reader>,
+    /// The options of the reader.
+    options: Vec<String>,
 }
 
 impl Source {
@@ -80,12 +82,18 @@ impl Source {
         options: &[String],
     ) -> Source {
         let (front_end, reader) = front_ends::of_input(&path, &bytes, language, options);
-        Source { path, stage: None, bytes, front_end, limits: limits::current(), reader }
+        Source { path, stage: None, bytes, front_end, limits: limits::current(), reader, options: options.to_vec() }
     }
 
     /// The same input with another content.
     pub fn with_bytes(&self, bytes: &[u8]) -> Source {
-        Source { path: self.path.clone(), bytes: bytes.to_vec(), reader: self.reader.clone(), ..*self }
+        let (path, reader, options) = (self.path.clone(), self.reader.clone(), self.options.clone());
+        Source { path, bytes: bytes.to_vec(), reader, options, ..*self }
+    }
+
+    /// The same input, for a stage.
+    pub fn of_stage(self, stage: ShaderStage) -> Source {
+        Source { stage: Some(stage), ..self }
     }
 
     /// The same input, shown with another name.
@@ -126,10 +134,12 @@ impl Source {
         self.reader.read(&self.bytes, &self.request(compiler))
     }
 
-    /// Reads the shaders of a pipeline, together if all are in one language.
+    /// Reads the shaders of a pipeline, together if all are in one language with the same options.
     pub fn parse_pipeline(sources: &[Source], compiler: Option<&Compiler>) -> Vec<Reading> {
+        let is_like =
+            |source: &Source, first: &Source| source.is_in(first.front_end) && source.options == first.options;
         match sources {
-            [first, rest @ ..] if rest.iter().all(|source| source.is_in(first.front_end)) => {
+            [first, rest @ ..] if rest.iter().all(|source| is_like(source, first)) => {
                 let inputs = sources.iter().map(|source| (source.bytes.as_slice(), source.request(compiler)));
                 first.reader.read_pipeline(&inputs.collect::<Vec<_>>())
             }

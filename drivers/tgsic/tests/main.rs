@@ -29,5 +29,6 @@ mod report;
 mod robustness;
 mod shader_tests;
 mod smith;
+mod spirv_tests;
 mod targets;
 mod vulkan;

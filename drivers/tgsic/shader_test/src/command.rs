@@ -1,5 +1,9 @@
 //! Commands of the test section.
 
+use crate::blocks::BlockCommand;
+use crate::buffers::BufferCommand;
+use crate::queries::Query;
+use crate::stream_output::StreamCommand;
 use crate::textures::{Parameter, TextureKind};
 
 /// An area of the window.
@@ -45,8 +49,20 @@ pub(crate) enum Command {
     ProbeDepth([f64; 2], f32),
     /// Sets the tolerance of probes.
     Tolerance(Vec<f32>),
-    /// Sets a uniform: name and values.
-    Uniform(String, Vec<f64>),
+    /// Sets a uniform: type, name and values.
+    Uniform(String, String, Vec<f64>),
+    /// Sets a uniform by location.
+    UniformAt(u32, Vec<f64>),
+    /// States a part of the place of uniforms in blocks.
+    Block(BlockCommand),
+    /// Changes or compares a buffer.
+    Buffer(BufferCommand),
+    /// Captures outputs, or compares captured values.
+    Stream(StreamCommand),
+    /// Compares a property of the program.
+    Verify(Query),
+    /// Runs workgroups.
+    Compute([u32; 3]),
     /// Sets the projection: left, right, bottom, top, near, far.
     Ortho([f64; 6]),
     /// The same with the size of the window.
@@ -114,6 +130,12 @@ impl Words {
         self.next()?.parse().ok()
     }
 
+    pub(crate) fn uint(&mut self) -> Option<u32> {
+        self.number()
+            .filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number))
+            .map(|n| n as u32)
+    }
+
     pub(crate) fn numbers<const N: usize>(&mut self) -> Option<[f64; N]> {
         let mut values = [0.0; N];
         for value in &mut values {
@@ -147,7 +169,7 @@ fn float(word: &str) -> Option<f64> {
 /// The number of components of a type.
 fn components(ty: &str) -> usize {
     let sizes: Vec<usize> = ty.chars().filter_map(|c| c.to_digit(10)).map(|digit| digit as usize).collect();
-    match (ty.starts_with("mat"), sizes.as_slice()) {
+    match (ty.trim_start_matches('d').starts_with("mat"), sizes.as_slice()) {
         (true, &[size]) => size * size,
         (true, &[columns, rows]) => columns * rows,
         (false, &[size]) => size,
@@ -165,6 +187,16 @@ fn number(word: &str) -> Option<f64> {
 }
 
 impl Command {
+    /// Whether it compares results of shaders.
+    pub(crate) fn is_probe(&self) -> bool {
+        match self {
+            Command::Probe { .. } | Command::ProbeDepth(..) => true,
+            Command::Buffer(command) => command.is_probe(),
+            Command::Stream(command) => matches!(command, StreamCommand::Probe(..)),
+            _ => false,
+        }
+    }
+
     /// Parses a line without remarks.
     pub(crate) fn parse(line: &str) -> Command {
         parse(&mut Words::new(line)).unwrap_or_else(|| Command::Unknown(line.to_owned()))
@@ -187,14 +219,19 @@ fn parse(words: &mut Words) -> Option<Command> {
         "uniform" => {
             let (ty, name) = (words.next()?, words.next()?);
             // The interface knows the type, but not those of other sizes.
-            let is_known = ["float", "int", "uint", "bool", "vec", "ivec", "uvec", "bvec", "mat"];
-            let is_number = is_known.iter().any(|known| ty.starts_with(known)) && !name.starts_with(char::is_numeric);
+            let is_known =
+                ["float", "double", "int", "uint", "bool", "vec", "dvec", "ivec", "uvec", "bvec", "mat", "dmat"];
+            let is_number = is_known.iter().any(|known| ty.starts_with(known));
             let is_float = ["float", "vec", "mat"].iter().any(|known| ty.starts_with(known));
             let mut values = if is_float { words.rest_of(float)? } else { words.rest()? };
             // The original accepts too few values.
             let missing = components(&ty).saturating_sub(values.len());
             values.extend(std::iter::repeat_n(0.0, missing));
-            Some(Command::Uniform(name, values)).filter(|_| is_number)
+            let command = match name.parse() {
+                Ok(location) => Command::UniformAt(location, values),
+                Err(_) => Command::Uniform(ty, name, values),
+            };
+            Some(command).filter(|_| is_number)
         }
         "ortho" if words.is_done() => Some(Command::OrthoWindow),
         "ortho" => {
@@ -220,6 +257,12 @@ fn parse(words: &mut Words) -> Option<Command> {
         "link" if words.eat("success") => Some(Command::LinkSuccess),
         "link" if words.eat("error") => Some(Command::LinkError),
         "hint" => Some(Command::Nothing),
+        "block" => Some(Command::Block(BlockCommand::parse(words)?)),
+        "ssbo" => Some(Command::Buffer(BufferCommand::storage(words)?)),
+        "atomic" => Some(Command::Buffer(BufferCommand::counters(words)?)),
+        "xfb" => Some(Command::Stream(StreamCommand::parse(words)?)),
+        "verify" => Some(Command::Verify(Query::parse(words)?)),
+        "compute" => Some(Command::Compute([words.uint()?, words.uint()?, words.uint()?])),
         _ => None,
     }
 }
@@ -275,6 +318,12 @@ fn probe(words: &mut Words, is_relative: bool) -> Option<Command> {
     if words.eat("depth") {
         return Some(Command::ProbeDepth(words.numbers()?, words.floats::<1>()?[0]));
     }
+    if words.eat("xfb buffer") {
+        return Some(Command::Stream(StreamCommand::probe(words)?));
+    }
+    if let Some(command) = BufferCommand::probe(words) {
+        return Some(Command::Buffer(command));
+    }
     let (is_all, is_rect) = (words.eat("all"), words.eat("rect"));
     let components = match words.next()?.as_str() {
         "rgb" => 3,
@@ -326,7 +375,10 @@ mod tests {
                 "probe all rgb 0.0 1.0 0.0",
                 Command::Probe { area: Area::All, is_relative: false, expected: vec![0.0, 1.0, 0.0] },
             ),
-            ("uniform ivec2 at[1] 3 -4", Command::Uniform("at[1]".to_owned(), vec![3.0, -4.0])),
+            ("uniform ivec2 at[1] 3 -4", Command::Uniform("ivec2".to_owned(), "at[1]".to_owned(), vec![3.0, -4.0])),
+            ("uniform uint 3 7", Command::UniformAt(3, vec![7.0])),
+            ("block offset 16", Command::Block(BlockCommand::Offset(16))),
+            ("compute 1 2 3", Command::Compute([1, 2, 3])),
             ("enable GL_CLIP_PLANE5", Command::EnableClipPlane(5, true)),
             ("draw arrays GL_LINES 0 2", Command::Unknown("draw arrays GL_LINES 0 2".to_owned())),
             ("probe rgba 1 2 3", Command::Unknown("probe rgba 1 2 3".to_owned())),

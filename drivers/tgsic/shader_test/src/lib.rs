@@ -1,7 +1,7 @@
 //! Plays the test section of `.shader_test` files.
 //!
 //! ```text
-//! file ──Script──> commands ──play, with a vertex and a fragment shader──> picture, failures by line
+//! file ──Script──> commands ──play, with the shaders──> picture, failures by line
 //! ```
 //!
 //! | file | holds |
@@ -11,17 +11,28 @@
 //! | `vertex_data` | the section of vertices |
 //! | `textures` | the textures that commands create |
 //! | `matrices` | projections, and the state that depends on them |
-//! | `play` | the machine: state, draws and probes |
+//! | `blocks`, `buffers` | uniforms of blocks; storage buffers and counters |
+//! | `memory` | the buffers of runs |
+//! | `stream_output` | captured outputs |
+//! | `queries` | properties of programs |
+//! | `draw` | draws and workgroups |
+//! | `play` | the machine: state and probes |
 //!
 //! The format and the meaning of the commands are those of piglit's `shader_runner`. Window coordinates of commands have
 //! their origin in the lower left corner.
 
+mod blocks;
+mod buffers;
 mod command;
+mod draw;
 mod matrices;
+mod memory;
 mod play;
+mod queries;
 mod script;
+mod stream_output;
 mod textures;
 mod vertex_data;
 
-pub use play::{Failure, Outcome, TestShader, play};
-pub use script::Script;
+pub use play::{Failure, Outcome, Shaders, TestShader, play};
+pub use script::{PASSTHROUGH, Script, ShaderText};

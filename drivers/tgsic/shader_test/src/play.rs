@@ -1,15 +1,18 @@
-//! The machine: state that commands change, draws and probes.
+//! The machine: state that commands change, and probes.
 
 use std::collections::BTreeMap;
 
 use tgsi::Shader;
 use tgsi_compiler::front_end::Interface;
-use tgsi_raster::mesh::Vertex;
-use tgsi_raster::{FixedFunctions, Mesh, Picture, Scene, SceneShader, ShaderRunner, Texture, VertexInput};
+use tgsi_raster::{Picture, ShaderRunner, Texture};
 
-use crate::command::{Area, Command, Mode};
-use crate::matrices::{IDENTITY, Matrix, frustum, inverse, ortho, transpose};
+use crate::blocks::BlockPlace;
+use crate::command::{Area, Command};
+use crate::matrices::{IDENTITY, Matrix, frustum, ortho};
+use crate::memory::Memory;
+use crate::queries::Query;
 use crate::script::Script;
+use crate::stream_output::Streams;
 use crate::textures::{Target, TextureKind};
 
 /// The difference between colours that counts as equal.
@@ -24,6 +27,17 @@ pub struct TestShader<'a> {
     pub run: &'a ShaderRunner<'a>,
     /// Its interface by name.
     pub names: &'a Interface,
+}
+
+/// The shaders of a test.
+#[derive(Clone, Copy, Default)]
+pub struct Shaders<'a> {
+    /// The vertex shader.
+    pub vertex: Option<TestShader<'a>>,
+    /// The fragment shader.
+    pub fragment: Option<TestShader<'a>>,
+    /// The compute shader.
+    pub compute: Option<TestShader<'a>>,
 }
 
 /// A command that failed.
@@ -44,17 +58,24 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// The number of probes.
     pub probes: usize,
+    /// The lines of `verify` commands for properties that no reflection has.
+    pub unchecked: Vec<usize>,
 }
 
 /// Plays a test.
-pub fn play(script: &Script, vertex: &TestShader<'_>, fragment: &TestShader<'_>) -> Outcome {
+pub fn play(script: &Script, shaders: &Shaders<'_>) -> Outcome {
     let mut player = Player {
         script,
-        shaders: [vertex, fragment],
-        constants: [vertex.names.initial_constants(), fragment.names.initial_constants()],
+        vertex: shaders.vertex.map(Loaded::new),
+        fragment: shaders.fragment.map(Loaded::new),
+        compute: shaders.compute.map(Loaded::new),
         units: BTreeMap::new(),
+        unit_locations: BTreeMap::new(),
         textures: BTreeMap::new(),
         latest: Vec::new(),
+        memory: Memory::default(),
+        block: BlockPlace::default(),
+        streams: Streams::default(),
         picture: Picture::new(script.size, [0; 4]),
         clear_color: [0; 4],
         clear_depth: 1.0,
@@ -64,38 +85,62 @@ pub fn play(script: &Script, vertex: &TestShader<'_>, fragment: &TestShader<'_>)
         tests_depth: false,
         tolerance: [TOLERANCE; 4],
     };
-    let (mut failures, mut probes) = (Vec::new(), 0);
+    let (mut failures, mut probes, mut unchecked) = (Vec::new(), 0, Vec::new());
     for (line, command) in &script.commands {
-        probes += usize::from(matches!(command, Command::Probe { .. } | Command::ProbeDepth(..)));
-        if let Err(message) = player.command(command) {
-            failures.push(Failure { line: *line, message });
+        probes += usize::from(command.is_probe());
+        let result = match command {
+            Command::Verify(query) => player.verify(query),
+            command => player.command(command).map(|()| true),
+        };
+        match result {
+            Ok(true) => {}
+            Ok(false) => unchecked.push(*line),
+            Err(message) => failures.push(Failure { line: *line, message }),
         }
     }
-    Outcome { picture: player.picture, failures, probes }
+    Outcome { picture: player.picture, failures, probes, unchecked }
 }
 
-struct Player<'a> {
-    script: &'a Script,
-    /// Vertex and fragment shader.
-    shaders: [&'a TestShader<'a>; 2],
-    constants: [Vec<u32>; 2],
+/// A shader with its first constant buffer.
+pub(crate) struct Loaded<'a> {
+    pub(crate) shader: TestShader<'a>,
+    pub(crate) constants: Vec<u32>,
+}
+
+impl<'a> Loaded<'a> {
+    fn new(shader: TestShader<'a>) -> Loaded<'a> {
+        Loaded { constants: shader.names.initial_constants(), shader }
+    }
+}
+
+pub(crate) struct Player<'a> {
+    pub(crate) script: &'a Script,
+    pub(crate) vertex: Option<Loaded<'a>>,
+    pub(crate) fragment: Option<Loaded<'a>>,
+    pub(crate) compute: Option<Loaded<'a>>,
     /// Texture units by the names of samplers.
-    units: BTreeMap<String, u32>,
-    textures: BTreeMap<u32, (TextureKind, Texture)>,
+    pub(crate) units: BTreeMap<String, u32>,
+    /// Texture units by the locations of samplers.
+    pub(crate) unit_locations: BTreeMap<u32, u32>,
+    pub(crate) textures: BTreeMap<u32, (TextureKind, Texture)>,
     /// The latest texture of each target: its unit.
     latest: Vec<(Target, u32)>,
-    picture: Picture,
+    pub(crate) memory: Memory,
+    /// The place of the next uniform in a block.
+    block: BlockPlace,
+    pub(crate) streams: Streams,
+    pub(crate) picture: Picture,
     clear_color: [u8; 4],
     clear_depth: f32,
-    color: [f32; 4],
-    projection: Matrix,
+    pub(crate) color: [f32; 4],
+    pub(crate) projection: Matrix,
     /// Whether each clip plane is enabled, and its equation.
-    planes: [(bool, [f64; 4]); 8],
-    tests_depth: bool,
+    pub(crate) planes: [(bool, [f64; 4]); 8],
+    pub(crate) tests_depth: bool,
     tolerance: [f32; 4],
 }
 
-impl Player<'_> {
+impl<'a> Player<'a> {
     fn command(&mut self, command: &Command) -> Result<(), String> {
         match command {
             Command::ClearColor(color) => {
@@ -121,7 +166,12 @@ impl Player<'_> {
             Command::Tolerance(values) => {
                 self.tolerance.iter_mut().zip(values).for_each(|(to, value)| *to = *value);
             }
-            Command::Uniform(name, values) => return self.uniform(name, values),
+            Command::Uniform(ty, name, values) => return self.uniform(ty, name, values),
+            Command::UniformAt(location, values) => return self.uniform_at(*location, values),
+            &Command::Block(command) => self.block.set(command),
+            Command::Buffer(command) => return command.play(&mut self.memory),
+            Command::Stream(command) => return self.stream(command),
+            &Command::Compute(groups) => return self.dispatch(groups),
             &Command::Ortho(bounds) => self.projection = ortho(bounds),
             Command::OrthoWindow => {
                 let (width, height) = self.script.size;
@@ -133,7 +183,7 @@ impl Player<'_> {
             &Command::EnableDepthTest(is_enabled) => self.tests_depth = is_enabled,
             Command::Light(number, field, values) => {
                 // Shaders that do not use the field have nothing to set.
-                for (shader, constants) in self.shaders.iter().zip(&mut self.constants) {
+                for Loaded { shader, constants } in self.loaded() {
                     let _ = shader.names.set(&format!("gl_LightSource[{number}].{field}"), values, constants);
                 }
             }
@@ -149,20 +199,35 @@ impl Player<'_> {
                 let (kind, texture) = texture.ok_or("no texture has this target")?;
                 parameter.apply(*kind, texture);
             }
-            Command::LinkSuccess | Command::Nothing => {}
+            Command::LinkSuccess | Command::Nothing | Command::Verify(_) => {}
             Command::LinkError => return Err("the shaders link".to_owned()),
             Command::Unknown(text) => return Err(format!("cannot do `{text}`")),
         }
         Ok(())
     }
 
-    /// Sets a uniform in both shaders, or the unit of a sampler.
-    fn uniform(&mut self, name: &str, values: &[f64]) -> Result<(), String> {
+    fn loaded(&mut self) -> impl Iterator<Item = &mut Loaded<'a>> {
+        [&mut self.vertex, &mut self.fragment, &mut self.compute].into_iter().flatten()
+    }
+
+    /// Compares a property of the program. Returns `false` if it is not known.
+    fn verify(&self, query: &Query) -> Result<bool, String> {
+        let stages = [&self.vertex, &self.fragment, &self.compute];
+        let names: Vec<&Interface> = stages.into_iter().flatten().map(|loaded| loaded.shader.names).collect();
+        query.check(&names, self.block.binding, self.streams.primitives)
+    }
+
+    /// Sets a uniform in all shaders, or the unit of a sampler. In SPIR-V, names are those of members of blocks.
+    fn uniform(&mut self, ty: &str, name: &str, values: &[f64]) -> Result<(), String> {
+        if self.script.is_spirv() {
+            return self.block.write(ty, values, &mut self.memory);
+        }
         let mut error = None;
+        let mut unit_of = None;
         let mut is_found = false;
-        for (shader, constants) in self.shaders.iter().zip(&mut self.constants) {
+        for Loaded { shader, constants } in self.loaded() {
             if let (Some(_), &[unit]) = (shader.names.unit(name), values) {
-                self.units.insert(name.to_owned(), unit as u32);
+                unit_of = Some(unit as u32);
                 is_found = true;
                 continue;
             }
@@ -172,154 +237,28 @@ impl Player<'_> {
                 Err(found) => error = Some(found.to_string()),
             }
         }
+        if let Some(unit) = unit_of {
+            self.units.insert(name.to_owned(), unit);
+        }
         match error {
             Some(error) if !is_found => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn draw_rect(&mut self, [x, y, width, height]: [f32; 4], [s, t, across, up]: [f32; 4]) -> Result<(), String> {
-        let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
-        let positions = corners.map(|[u, v]| [x + u * width, y + v * height, 0.0, 1.0].map(f32::to_bits));
-        let coordinates = corners.map(|[u, v]| [s + u * across, t + v * up, 0.0, 1.0].map(f32::to_bits));
-        let arrays = |name: &str| match name {
-            "gl_Vertex" | "piglit_vertex" => Some(positions.to_vec()),
-            "gl_MultiTexCoord0" | "piglit_texcoord" => Some(coordinates.to_vec()),
-            _ => None,
-        };
-        self.draw(4, vec![[0, 1, 2], [2, 1, 3]], &arrays)
-    }
-
-    fn draw_arrays(&mut self, mode: Mode, first: usize, count: usize) -> Result<(), String> {
-        let data = &self.script.vertices;
-        let last = first.checked_add(count).filter(|&last| last <= data.rows());
-        let last = last.ok_or_else(|| format!("there are {} vertices", data.rows()))? as u32;
-        let first = first as u32;
-        let triangles: Vec<[u32; 3]> = match mode {
-            Mode::Triangles => (first..last).step_by(3).map(|at| [at, at + 1, at + 2]).collect(),
-            Mode::Strip => (first..last.saturating_sub(2))
-                .map(|at| if (at - first).is_multiple_of(2) { [at, at + 1, at + 2] } else { [at + 1, at, at + 2] })
-                .collect(),
-            Mode::Fan => (first + 1..last.saturating_sub(1)).map(|at| [first, at, at + 1]).collect(),
-            Mode::Quads => {
-                (first..last).step_by(4).flat_map(|at| [[at, at + 1, at + 3], [at + 1, at + 2, at + 3]]).collect()
+    /// Sets the uniform or the sampler at a location in all shaders.
+    fn uniform_at(&mut self, location: u32, values: &[f64]) -> Result<(), String> {
+        let mut unit_of = None;
+        for Loaded { shader, constants } in self.loaded() {
+            if shader.names.samplers.iter().any(|sampler| sampler.locations.contains(&location)) {
+                unit_of = values.first().map(|&unit| unit as u32);
+                continue;
             }
-        };
-        let rows = data.rows();
-        let triangles = triangles.into_iter().filter(|triangle| triangle.iter().all(|&at| (at as usize) < rows));
-        let arrays = |name: &str| {
-            let same = if name == "gl_Vertex" { "piglit_vertex" } else { name };
-            data.get(name).or_else(|| data.get(same)).map(<[_]>::to_vec)
-        };
-        self.draw(rows, triangles.collect(), &arrays)
-    }
-
-    /// Draws triangles of vertices whose attributes are those of `arrays`, or the current ones.
-    fn draw(
-        &mut self,
-        vertices: usize,
-        triangles: Vec<[u32; 3]>,
-        arrays: &dyn Fn(&str) -> Option<Vec<[u32; 4]>>,
-    ) -> Result<(), String> {
-        let inputs = self.inputs(arrays);
-        let constants = [0, 1].map(|stage| vec![self.constants_of(stage)]);
-        let textures = self.shaders.map(|shader| self.textures_of(shader.names));
-        let mesh = Mesh { vertices: vec![Vertex { attributes: [[0.0; 4]; 4] }; vertices], triangles };
-        let fixed_functions =
-            FixedFunctions { ignores_depth: !self.tests_depth, clamps_colors: true, clip_planes: self.clip_planes() };
-        let shader = |stage: usize| SceneShader {
-            source: self.shaders[stage].source,
-            run: self.shaders[stage].run,
-            constants: &constants[stage],
-            textures: &textures[stage],
-        };
-        let scene = Scene {
-            vertex: Some(shader(0)),
-            fragment: shader(1),
-            mesh: &mesh,
-            inputs: &inputs,
-            fixed_functions: &fixed_functions,
-        };
-        tgsi_raster::draw(&scene, &mut self.picture);
-        match self.picture.errors.pop() {
-            Some(error) => Err(error),
-            None => Ok(()),
+            // Uniforms that no shader uses have no location.
+            shader.names.set_at_location(location, values, constants).map_err(|error| error.to_string())?;
         }
-    }
-
-    /// The inputs of the vertex shader by register.
-    fn inputs(&self, arrays: &dyn Fn(&str) -> Option<Vec<[u32; 4]>>) -> Vec<VertexInput> {
-        let default = VertexInput::Constant([0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits));
-        let mut inputs = Vec::new();
-        for variable in &self.shaders[0].names.inputs {
-            let register = variable.register as usize;
-            inputs.resize(inputs.len().max(register + 1), default.clone());
-            let constant = |value: [f32; 4]| VertexInput::Constant(value.map(f32::to_bits));
-            inputs[register] = match (arrays(&variable.name), variable.name.as_str()) {
-                (Some(words), _) => VertexInput::Vertices(words),
-                (None, "gl_Color") => constant(self.color),
-                (None, "gl_Normal") => constant([0.0, 0.0, 1.0, 0.0]),
-                (None, _) => default.clone(),
-            };
-        }
-        // A matrix at the end takes further registers.
-        inputs.resize(inputs.len() + 3, default);
-        inputs
-    }
-
-    /// The constants of a shader with the state of the fixed-function pipeline.
-    fn constants_of(&self, stage: usize) -> Vec<u32> {
-        let mut constants = self.constants[stage].clone();
-        let names = self.shaders[stage].names;
-        let mut set = |name: &str, matrix: Matrix| {
-            for (suffix, matrix) in [
-                ("", matrix),
-                ("Inverse", inverse(matrix)),
-                ("Transpose", transpose(matrix)),
-                ("InverseTranspose", transpose(inverse(matrix))),
-            ] {
-                // A shader without this state has nothing to set.
-                let _ = names.set(&format!("{name}{suffix}"), matrix.as_flattened(), &mut constants);
-            }
-        };
-        set("gl_ProjectionMatrix", self.projection);
-        set("gl_ModelViewProjectionMatrix", self.projection);
-        for (number, (_, plane)) in self.planes.iter().enumerate() {
-            let _ = names.set(&format!("gl_ClipPlane[{number}]"), plane, &mut constants);
-        }
-        constants
-    }
-
-    /// The textures of a shader by its own units.
-    fn textures_of(&self, names: &Interface) -> BTreeMap<u32, Texture> {
-        let mut textures = BTreeMap::new();
-        for sampler in &names.samplers {
-            for element in 0..sampler.num_units {
-                let of_element = format!("{}[{element}]", sampler.name);
-                let named =
-                    self.units.get(&of_element).or_else(|| self.units.get(&sampler.name).filter(|_| element == 0));
-                let unit = named.copied().unwrap_or(0);
-                // A texture that was not created is black.
-                let texture = self
-                    .textures
-                    .get(&unit)
-                    .map(|(_, texture)| texture.clone())
-                    .or_else(|| Texture::from_rgba8(1, 1, &[0, 0, 0, 255]));
-                textures.extend(texture.map(|texture| (sampler.unit + element, texture)));
-            }
-        }
-        textures
-    }
-
-    /// The enabled clip planes in the space of the clip vertex: that of the eye if the shader writes one, else that of
-    /// the position.
-    fn clip_planes(&self) -> Vec<Option<[f32; 4]>> {
-        let has_clip_vertex = self.shaders[0].names.outputs.iter().any(|output| output.name == "gl_ClipVertex");
-        let matrix = if has_clip_vertex { IDENTITY } else { inverse(self.projection) };
-        let transformed = |plane: [f64; 4]| -> [f32; 4] {
-            std::array::from_fn(|at| (0..4).map(|row| plane[row] * matrix[at][row]).sum::<f64>() as f32)
-        };
-        self.planes.iter().map(|&(is_enabled, plane)| is_enabled.then(|| transformed(plane))).collect()
+        self.unit_locations.extend(unit_of.map(|unit| (location, unit)));
+        Ok(())
     }
 
     /// The rows and columns of an area.

@@ -1,6 +1,8 @@
 //! The parts of a file that are not shaders.
 
-use crate::command::Command;
+use tgsi_ir::shader::ShaderStage;
+
+use crate::command::{Command, Words};
 use crate::vertex_data::VertexData;
 
 /// The size of the window, unless the file requires another.
@@ -8,26 +10,60 @@ const SIZE: (u32, u32) = (250, 250);
 /// The largest side of the window.
 const MAX_SIDE: u32 = 4096;
 
+/// The vertex shader of the section `[vertex shader passthrough]`, as TGSI: the position is attribute 0.
+pub const PASSTHROUGH: &str = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nMOV OUT[0], IN[0]\nEND\n";
+
+/// Sections of SPIR-V text, and those of specialisation constants.
+const SPIRV: &[(&str, &str, ShaderStage)] = &[
+    ("vertex shader spirv", "vertex shader specializations", ShaderStage::Vertex),
+    ("fragment shader spirv", "fragment shader specializations", ShaderStage::Fragment),
+    ("compute shader spirv", "compute shader specializations", ShaderStage::Compute),
+];
+
+/// A shader of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ShaderText {
+    /// SPIR-V text, and the options for the front end of SPIR-V.
+    Spirv(String, Vec<String>),
+    /// The vertex shader that forwards the position: [`PASSTHROUGH`].
+    Passthrough,
+    /// A section for the front end that reads the file.
+    Section,
+}
+
 /// The test of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Script {
     /// Width and height of the window in pixels.
     pub size: (u32, u32),
     /// Commands with their lines, from 1.
     pub(crate) commands: Vec<(usize, Command)>,
     pub(crate) vertices: VertexData,
+    /// Whether the shaders are those in SPIR-V.
+    requires_spirv: bool,
+    has_passthrough: bool,
+    spirv: Vec<(ShaderStage, String)>,
+    specialization: Vec<(ShaderStage, String)>,
 }
 
 impl Script {
     /// Reads the sections `[require]`, `[vertex data]` and `[test]`. Lines that are not commands are failures when they
     /// are played.
     pub fn new(file: &str) -> Script {
-        let mut script = Script { size: SIZE, commands: Vec::new(), vertices: VertexData::default() };
+        let mut script = Script { size: SIZE, ..Script::default() };
         let mut section = "";
         for (number, line) in (1..).zip(file.lines()) {
             let trimmed = line.trim();
             if let Some(head) = trimmed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 section = head.trim();
+                script.has_passthrough |= section == "vertex shader passthrough";
+                continue;
+            }
+            if let Some(&(_, _, stage)) = SPIRV.iter().find(|&&(head, ..)| head == section) {
+                match script.spirv.iter_mut().find(|(known, _)| *known == stage) {
+                    Some((_, text)) => *text += &format!("{line}\n"),
+                    None => script.spirv.push((stage, format!("{line}\n"))),
+                }
                 continue;
             }
             let content = trimmed.split('#').next().unwrap_or_default().trim();
@@ -38,14 +74,47 @@ impl Script {
                 "require" => script.require(content),
                 "vertex data" => script.vertices.add(content),
                 "test" => script.commands.push((number, Command::parse(content))),
-                _ => {}
+                _ => {
+                    if let Some(&(_, _, stage)) = SPIRV.iter().find(|&&(_, head, _)| head == section)
+                        && let Some(option) = specialization(content)
+                    {
+                        script.specialization.push((stage, option));
+                    }
+                }
             }
         }
         script
     }
 
+    /// Whether the shaders are those of the sections in SPIR-V: the file has some, and requires or prefers them.
+    pub fn is_spirv(&self) -> bool {
+        self.requires_spirv && !self.spirv.is_empty()
+    }
+
+    /// The shaders of the file, in pipeline order. Without SPIR-V these are the vertex and the fragment shader, which
+    /// the front end reads from the file.
+    pub fn shaders(&self) -> Vec<(ShaderStage, ShaderText)> {
+        let stages = [ShaderStage::Vertex, ShaderStage::Fragment, ShaderStage::Compute];
+        if !self.is_spirv() {
+            return stages[..2].iter().map(|&stage| (stage, ShaderText::Section)).collect();
+        }
+        let text = |stage: ShaderStage| {
+            let Some((_, text)) = self.spirv.iter().find(|(known, _)| *known == stage) else {
+                return (stage == ShaderStage::Vertex && self.has_passthrough).then_some(ShaderText::Passthrough);
+            };
+            let of_stage = self.specialization.iter().filter(|(known, _)| *known == stage);
+            let mut options = vec!["environment=opengl".to_owned()];
+            options.extend(of_stage.map(|(_, option)| option.clone()));
+            Some(ShaderText::Spirv(text.clone(), options))
+        };
+        stages.into_iter().filter_map(|stage| Some((stage, text(stage)?))).collect()
+    }
+
     fn require(&mut self, line: &str) {
         let mut words = line.split_whitespace();
+        if line.split_whitespace().eq(["SPIRV", "YES"]) || line.split_whitespace().eq(["SPIRV", "ONLY"]) {
+            self.requires_spirv = true;
+        }
         let side = |word: Option<&str>| word?.parse().ok().filter(|side| (1..=MAX_SIDE).contains(side));
         if words.next() == Some("SIZE")
             && let (Some(width), Some(height)) = (side(words.next()), side(words.next()))
@@ -65,5 +134,38 @@ impl Script {
             Command::Unknown(text) => Some((*line, text.as_str())),
             _ => None,
         })
+    }
+}
+
+/// The option of a specialisation constant: `float 5 0.25`.
+fn specialization(line: &str) -> Option<String> {
+    let mut words = Words::new(line);
+    let (ty, id, value) = (words.next()?, words.uint()?, words.number()?);
+    let bits = match ty.as_str() {
+        "float" => (value as f32).to_bits().into(),
+        "double" => value.to_bits(),
+        "int" | "uint" | "bool" => u64::from(value as i64 as u32),
+        _ => return None,
+    };
+    Some(format!("spec={id}:{bits:#x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn spirv_precedes_other_languages() {
+        let file = "[require]\nSPIRV YES\n[vertex shader passthrough]\n[fragment shader]\nvoid main() {}\n\
+            [fragment shader spirv]\n; x\nOpCapability Shader\n[fragment shader specializations]\nuint 3 42\n\
+            float 5 0.5\n[test]\nlink success\n";
+        let options = ["environment=opengl", "spec=3:0x2a", "spec=5:0x3f000000"].map(str::to_owned).to_vec();
+        let spirv = ShaderText::Spirv("; x\nOpCapability Shader\n".to_owned(), options);
+        let expected = vec![(ShaderStage::Vertex, ShaderText::Passthrough), (ShaderStage::Fragment, spirv)];
+        assert_eq!(Script::new(file).shaders(), expected);
+        let script = Script::new(&file.replace("SPIRV YES", "SPIRV NO"));
+        assert!(!script.is_spirv());
+        assert_eq!(script.shaders()[1], (ShaderStage::Fragment, ShaderText::Section));
     }
 }

@@ -9,6 +9,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scalar {
     Float,
+    Double,
     Int,
 }
 
@@ -19,6 +20,8 @@ struct Column {
     scalar: Scalar,
     components: usize,
     values: Vec<[u32; 4]>,
+    /// The third and fourth component of doubles.
+    rest: Vec<[u32; 4]>,
 }
 
 /// The vertices of a file.
@@ -37,15 +40,29 @@ impl VertexData {
         }
         let mut words = line.split_whitespace();
         for column in &mut self.columns {
+            if column.scalar == Scalar::Double {
+                let mut value = [0.0, 0.0, 0.0, 1.0];
+                for place in value.iter_mut().take(column.components) {
+                    let Some(word) = words.next() else { return };
+                    *place = word.parse().unwrap_or(0.0);
+                }
+                let words_of = |values: [f64; 2]| -> [u32; 4] {
+                    let [a, b] = values.map(f64::to_bits);
+                    [a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32]
+                };
+                column.values.push(words_of([value[0], value[1]]));
+                column.rest.push(words_of([value[2], value[3]]));
+                continue;
+            }
             let mut value = match column.scalar {
-                Scalar::Float => [0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits),
+                Scalar::Float | Scalar::Double => [0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits),
                 Scalar::Int => [0, 0, 0, 1],
             };
             for place in value.iter_mut().take(column.components) {
                 let Some(word) = words.next() else { return };
                 let bits = word.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 *place = match column.scalar {
-                    Scalar::Float => bits.unwrap_or_else(|| word.parse().unwrap_or(0.0f32).to_bits()),
+                    Scalar::Float | Scalar::Double => bits.unwrap_or_else(|| word.parse().unwrap_or(0.0f32).to_bits()),
                     Scalar::Int => bits.unwrap_or_else(|| word.parse().unwrap_or(0i64) as u32),
                 };
             }
@@ -63,22 +80,32 @@ impl VertexData {
     pub(crate) fn get(&self, name: &str) -> Option<&[[u32; 4]]> {
         self.columns.iter().find(|column| column.name == name).map(|column| column.values.as_slice())
     }
+
+    /// The words of doubles of an attribute that do not fit in the first four.
+    pub(crate) fn rest(&self, name: &str) -> Option<&[[u32; 4]]> {
+        self.columns.iter().find(|column| column.name == name && !column.rest.is_empty()).map(|c| c.rest.as_slice())
+    }
 }
 
 /// Reads the head of a column.
 fn column(head: &str) -> Option<Column> {
     let mut parts = head.split('/');
     let (name, second, third) = (parts.next()?, parts.next()?, parts.next()?);
-    let (ty, components) = match third.parse() {
-        Ok(count) => (second, count),
-        Err(_) => (third, second.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(1)),
+    let scalar = |ty: &str| match ty {
+        "float" | "half" => Some(Scalar::Float),
+        "double" => Some(Scalar::Double),
+        "int" | "uint" | "byte" | "ubyte" | "short" | "ushort" => Some(Scalar::Int),
+        _ => None,
     };
-    let scalar = match ty {
-        "float" | "double" | "half" => Scalar::Float,
-        "int" | "uint" | "byte" | "ubyte" | "short" | "ushort" => Scalar::Int,
-        _ => return None,
+    let digits = |ty: &str| ty.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(1);
+    // The type of the components and their number, in either order.
+    let (scalar, components) = match (third.parse(), scalar(second), scalar(third)) {
+        (Ok(count), scalar, _) => (scalar?, count),
+        (_, Some(scalar), None) => (scalar, digits(third)),
+        (_, _, scalar) => (scalar?, digits(second)),
     };
-    Some(Column { name: name.to_owned(), scalar, components, values: Vec::new() })
+    let scalar = if scalar == Scalar::Double && !third.starts_with('d') { Scalar::Float } else { scalar };
+    Some(Column { name: name.to_owned(), scalar, components, values: Vec::new(), rest: Vec::new() })
 }
 
 #[cfg(test)]

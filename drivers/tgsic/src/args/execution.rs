@@ -43,7 +43,9 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 pub struct DrawArguments {
     /// A file with the shaders of a pipeline (`.shader_test`), whose test section is played, or an Amber script
-    /// (`.amber`): the picture is that at its end. Probes that fail are shown, and the exit status is 1 then.
+    /// (`.amber`): the picture is that at its end. Probes that fail are shown, and the exit status is 1 then. Files that
+    /// require SPIR-V are played with their sections in SPIR-V text, which `spirv-as` assembles: uniforms by location,
+    /// buffers, atomic counters, `compute`, `xfb` and `verify`.
     #[arg(conflicts_with_all = ["fragment", "vertex", "mesh", "fit", "attributes", "textures", "constants", "uniforms",
           "time", "size", "frames", "background"])]
     pub test: Option<PathBuf>,

@@ -33,7 +33,6 @@ const PROCESSOR: &str = "cpu";
 
 /// A shader ready to run.
 struct Loaded {
-    source: Source,
     shader: InputShader,
     executor: Executor,
     names: Interface,
@@ -132,9 +131,21 @@ fn load(
     reporter: &Reporter,
 ) -> Result<Option<Vec<Loaded>>, Failure> {
     let sources = inputs.iter().map(|(path, _)| Source::read(path)).collect::<Result<Vec<Source>, Failure>>()?;
+    let stages: Vec<ShaderStage> = inputs.iter().map(|(_, stage)| *stage).collect();
+    load_sources(sources, &stages, via, plan, reporter)
+}
+
+/// Prepares the shaders of a pipeline, which must have these stages, to run.
+fn load_sources(
+    sources: Vec<Source>,
+    stages: &[ShaderStage],
+    via: ExecutorKind,
+    plan: &Plan,
+    reporter: &Reporter,
+) -> Result<Option<Vec<Loaded>>, Failure> {
     let read = InputShader::checked_pipeline(&sources, plan);
     let (mut loaded, count) = (Vec::with_capacity(sources.len()), sources.len());
-    for ((result, source), (_, stage)) in read.into_iter().zip(sources).zip(inputs) {
+    for ((result, source), stage) in read.into_iter().zip(sources).zip(stages) {
         let result = result.and_then(|(shader, warnings)| {
             reporter.diagnostics(&source, &warnings);
             let (found, wanted) = (shader.interface().processor, tgsi_to_ir::slots::processor_of(*stage));
@@ -148,7 +159,7 @@ fn load(
         match result {
             Ok((shader, executor)) => {
                 let names = shader.names().cloned().unwrap_or_default();
-                loaded.push(Loaded { source, shader, executor, names });
+                loaded.push(Loaded { shader, executor, names });
             }
             Err(problem) => reporter.problem(&source, &problem),
         }

@@ -1,0 +1,114 @@
+//! Uniforms of blocks without names: a file states their binding, offset and layout.
+
+use crate::buffers::Number;
+use crate::command::Words;
+use crate::memory::Memory;
+
+/// The distance of the columns or rows of matrices, unless it is stated.
+const MATRIX_STRIDE: u32 = 16;
+
+/// A command that sets a part of the place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlockCommand {
+    Binding(u32),
+    Element(u32),
+    Offset(u32),
+    MatrixStride(u32),
+    RowMajor(bool),
+}
+
+impl BlockCommand {
+    /// Parses the words after `block`.
+    pub(crate) fn parse(words: &mut Words) -> Option<BlockCommand> {
+        type Create = fn(u32) -> BlockCommand;
+        let commands: [(&str, Create); 5] = [
+            ("binding", BlockCommand::Binding),
+            ("array index", BlockCommand::Element),
+            ("offset", BlockCommand::Offset),
+            ("matrix stride", BlockCommand::MatrixStride),
+            ("row major", |value| BlockCommand::RowMajor(value != 0)),
+        ];
+        let (_, create) = commands.iter().find(|(name, _)| words.eat(name))?;
+        Some(create(words.uint()?))
+    }
+}
+
+/// The place of the next uniform.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct BlockPlace {
+    /// The binding of the first block of an array; `None` before one is stated.
+    pub(crate) binding: Option<u32>,
+    element: u32,
+    offset: u32,
+    matrix_stride: Option<u32>,
+    is_row_major: bool,
+}
+
+impl BlockPlace {
+    pub(crate) fn set(&mut self, command: BlockCommand) {
+        match command {
+            BlockCommand::Binding(binding) => self.binding = Some(binding),
+            BlockCommand::Element(element) => self.element = element,
+            BlockCommand::Offset(offset) => self.offset = offset,
+            BlockCommand::MatrixStride(stride) => self.matrix_stride = Some(stride),
+            BlockCommand::RowMajor(is_row_major) => self.is_row_major = is_row_major,
+        }
+    }
+
+    /// Writes a uniform of a type to the buffer; columns follow each other in `values`.
+    ///
+    /// # Errors
+    /// No binding was stated, or the type has no layout.
+    pub(crate) fn write(&self, ty: &str, values: &[f64], memory: &mut Memory) -> Result<(), String> {
+        let binding = self.binding.ok_or("no binding was stated")?.saturating_add(self.element);
+        let (number, shape) = match ty.find(|c: char| c.is_ascii_digit()) {
+            None => (Number::parse(ty), ""),
+            Some(digits) => {
+                let (prefix, shape) = ty.split_at(digits);
+                let number = match prefix {
+                    "vec" | "mat" => Some(Number::Float),
+                    "dvec" | "dmat" => Some(Number::Double),
+                    "ivec" => Some(Number::Int),
+                    "uvec" => Some(Number::Uint),
+                    _ => None,
+                };
+                (number, shape)
+            }
+        };
+        let number = number.ok_or_else(|| format!("`{ty}` has no layout"))?;
+        let buffer = memory.uniform.entry(binding).or_default();
+        let offset = self.offset as usize;
+        if !ty.contains("mat") {
+            number.write(values, offset, buffer);
+            return Ok(());
+        }
+        let rows = shape.chars().last().and_then(|digit| digit.to_digit(10)).unwrap_or(1) as usize;
+        let stride = self.matrix_stride.unwrap_or(MATRIX_STRIDE) as usize;
+        for (at, &value) in values.iter().enumerate() {
+            let (column, row) = (at / rows.max(1), at % rows.max(1));
+            let (line, place) = if self.is_row_major { (row, column) } else { (column, row) };
+            number.write(&[value], offset + line * stride + place * number.size(), buffer);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn matrices_have_columns_or_rows() {
+        let mut memory = Memory::default();
+        let mut place = BlockPlace::default();
+        let commands = ["binding 3", "array index 1", "offset 4", "matrix stride 16", "row major 1"];
+        for command in commands {
+            place.set(BlockCommand::parse(&mut Words::new(command)).expect("a command"));
+        }
+        place.write("mat3x2", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut memory).expect("a matrix");
+        let read = |at: usize| Number::Float.read(&memory.uniform[&4], at).expect("a float");
+        assert_eq!([4, 8, 12, 20, 24, 28].map(read), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+        assert_eq!(place.write("sampler2D", &[0.0], &mut Memory::default()), Err("`sampler2D` has no layout".into()));
+    }
+}

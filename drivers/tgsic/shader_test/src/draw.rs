@@ -1,0 +1,274 @@
+//! Draws: the inputs, constants and textures of the shaders, and their runs.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use tgsi::tables::PropertyName;
+use tgsi_compiler::front_end::Interface;
+use tgsi_driver_cpu::Shared;
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources};
+use tgsi_ir::slots::VertAttrib;
+use tgsi_raster::mesh::Vertex;
+use tgsi_raster::setup::{units, vertex_inputs};
+use tgsi_raster::workgroups::Workgroups;
+use tgsi_raster::{FixedFunctions, Mesh, Scene, SceneShader, Texture, VertexInput};
+
+use crate::command::Mode;
+use crate::matrices::{IDENTITY, Matrix, inverse, transpose};
+use crate::memory;
+use crate::play::{Loaded, Player};
+use crate::stream_output::StreamCommand;
+use crate::vertex_data::VertexData;
+
+/// The values of an attribute with a name or location: for each of its registers the words of all vertices.
+type Arrays<'a> = dyn Fn(&str, Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> + 'a;
+
+/// A vertex, whose attributes are inputs of the shader.
+const VERTEX: Vertex = Vertex { attributes: [[0.0; 4]; 4] };
+
+/// The values of an attribute in the section of vertices, whose columns have names or locations.
+fn vertex_data(data: &VertexData, name: &str, location: Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> {
+    let number = location.map(|location| location.to_string());
+    let same = if name == "gl_Vertex" { "piglit_vertex" } else { name };
+    let names = [Some(name), Some(same), number.as_deref()];
+    let (name, values) = names.into_iter().flatten().find_map(|name| Some((name, data.get(name)?)))?;
+    Some(std::iter::once(values).chain(data.rest(name)).map(<[_]>::to_vec).collect())
+}
+
+impl Player<'_> {
+    pub(crate) fn draw_rect(
+        &mut self,
+        [x, y, width, height]: [f32; 4],
+        [s, t, across, up]: [f32; 4],
+    ) -> Result<(), String> {
+        let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+        let positions = corners.map(|[u, v]| [x + u * width, y + v * height, 0.0, 1.0].map(f32::to_bits));
+        let coordinates = corners.map(|[u, v]| [s + u * across, t + v * up, 0.0, 1.0].map(f32::to_bits));
+        let arrays = |name: &str, location: Option<u32>| match (name, location) {
+            ("gl_Vertex" | "piglit_vertex", _) | (_, Some(0)) => Some(vec![positions.to_vec()]),
+            ("gl_MultiTexCoord0" | "piglit_texcoord", _) | (_, Some(1)) => Some(vec![coordinates.to_vec()]),
+            _ => None,
+        };
+        self.draw(4, vec![[0, 1, 2], [2, 1, 3]], &arrays)
+    }
+
+    pub(crate) fn draw_arrays(&mut self, mode: Mode, first: usize, count: usize) -> Result<(), String> {
+        let data = &self.script.vertices;
+        let last = first.checked_add(count).filter(|&last| last <= data.rows());
+        let last = last.ok_or_else(|| format!("there are {} vertices", data.rows()))? as u32;
+        let first = first as u32;
+        let triangles: Vec<[u32; 3]> = match mode {
+            Mode::Triangles => (first..last).step_by(3).map(|at| [at, at + 1, at + 2]).collect(),
+            Mode::Strip => (first..last.saturating_sub(2))
+                .map(|at| if (at - first).is_multiple_of(2) { [at, at + 1, at + 2] } else { [at + 1, at, at + 2] })
+                .collect(),
+            Mode::Fan => (first + 1..last.saturating_sub(1)).map(|at| [first, at, at + 1]).collect(),
+            Mode::Quads => {
+                (first..last).step_by(4).flat_map(|at| [[at, at + 1, at + 3], [at + 1, at + 2, at + 3]]).collect()
+            }
+        };
+        let rows = data.rows();
+        let triangles = triangles.into_iter().filter(|triangle| triangle.iter().all(|&at| (at as usize) < rows));
+        self.draw(rows, triangles.collect(), &|name, location| vertex_data(data, name, location))
+    }
+
+    /// Draws triangles of vertices whose attributes are those of `arrays`, or the current ones.
+    fn draw(&mut self, vertices: usize, triangles: Vec<[u32; 3]>, arrays: &Arrays<'_>) -> Result<(), String> {
+        let (Some(vertex), Some(fragment)) = (&self.vertex, &self.fragment) else {
+            return Err("a draw needs a vertex and a fragment shader".to_owned());
+        };
+        let stages = [vertex, fragment];
+        let inputs = self.inputs(vertex, arrays);
+        let constants = stages.map(|stage| self.constants_of(stage));
+        let textures = stages.map(|stage| self.textures_of(stage.shader.names));
+        let mesh = Mesh { vertices: vec![VERTEX; vertices], triangles };
+        let fixed_functions =
+            FixedFunctions { ignores_depth: !self.tests_depth, clamps_colors: true, clip_planes: self.clip_planes() };
+        let memory = Mutex::new(self.memory.clone());
+        let runs = stages.map(|stage| {
+            let (shader, memory) = (&stage.shader, &memory);
+            move |inputs: &Inputs, resources: &mut dyn Resources| memory::run(shader, memory, inputs, resources)
+        });
+        let shader = |stage: usize| SceneShader {
+            source: stages[stage].shader.source,
+            run: &runs[stage],
+            constants: &constants[stage],
+            textures: &textures[stage],
+        };
+        let scene = Scene {
+            vertex: Some(shader(0)),
+            fragment: shader(1),
+            mesh: &mesh,
+            inputs: &inputs,
+            fixed_functions: &fixed_functions,
+        };
+        tgsi_raster::draw(&scene, &mut self.picture);
+        self.memory = memory.into_inner().map_err(|error| error.to_string())?;
+        match self.picture.errors.pop() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Plays a command for stream output.
+    pub(crate) fn stream(&mut self, command: &StreamCommand) -> Result<(), String> {
+        let (vertices, first, count) = match *command {
+            StreamCommand::Buffer(buffer, size) => {
+                self.streams.buffers.insert(buffer, vec![0; size]);
+                return Ok(());
+            }
+            StreamCommand::Probe(number, buffer, at, value) => return self.streams.probe(number, buffer, at, value),
+            StreamCommand::Draw(vertices, first, count) => (vertices, first, count),
+        };
+        let Some(vertex) = &self.vertex else { return Err("there is no vertex shader".to_owned()) };
+        let shader = &vertex.shader;
+        let data = &self.script.vertices;
+        let sources = self.inputs(vertex, &|name, location| vertex_data(data, name, location));
+        let constants = self.constants_of(vertex);
+        let textures = units(&self.textures_of(shader.names));
+        let memory = Mutex::new(std::mem::take(&mut self.memory));
+        let batch = vec![VERTEX; count];
+        let mut outputs = LaneRegisters::new(count, 0);
+        let mut run = |from: usize, batch: &[Vertex]| -> Result<(), String> {
+            let mut inputs = vertex_inputs(&sources, batch, first + from);
+            inputs.constants.clone_from(&constants);
+            let found = memory::run(shader, &memory, &inputs, &mut Shared(&textures))?.outputs;
+            for (register, component) in (0..found.len()).flat_map(|register| (0..4).map(move |part| (register, part)))
+            {
+                for (lane, &word) in found.component(register, component).iter().enumerate() {
+                    outputs.set(register, component, from + lane, word);
+                }
+            }
+            Ok(())
+        };
+        let mut batches = batch.chunks(MAX_LANES).enumerate();
+        let result = batches.try_for_each(|(number, batch)| run(number * MAX_LANES, batch));
+        self.memory = memory.into_inner().map_err(|error| error.to_string())?;
+        result?;
+        self.streams.capture(&shader.names.stream_output, &outputs, vertices)
+    }
+
+    /// Runs workgroups.
+    pub(crate) fn dispatch(&mut self, groups: [u32; 3]) -> Result<(), String> {
+        let Some(compute) = &self.compute else { return Err("there is no compute shader".to_owned()) };
+        let shader = &compute.shader;
+        let sides =
+            [PropertyName::CsFixedBlockWidth, PropertyName::CsFixedBlockHeight, PropertyName::CsFixedBlockDepth];
+        let size = sides.map(|side| shader.source.property(side).unwrap_or(1));
+        let workgroups = Workgroups::new(size, groups)
+            .map_err(|lanes| format!("workgroups of {lanes} invocations exceed {MAX_LANES}"))?;
+        let mut inputs = workgroups.inputs(0);
+        inputs.constants = self.constants_of(compute);
+        let textures = units(&self.textures_of(shader.names));
+        let memory = Mutex::new(std::mem::take(&mut self.memory));
+        let result = workgroups
+            .run(&mut inputs, |inputs| memory::run(shader, &memory, inputs, &mut Shared(&textures)).map(|_| ()));
+        self.memory = memory.into_inner().map_err(|error| error.to_string())?;
+        result
+    }
+
+    /// The inputs of the vertex shader by register.
+    fn inputs(&self, vertex: &Loaded<'_>, arrays: &Arrays<'_>) -> Vec<VertexInput> {
+        let default = VertexInput::Constant([0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits));
+        let mut inputs = Vec::new();
+        let is_spirv = self.script.is_spirv();
+        let first = i32::from(VertAttrib::GENERIC0);
+        // Attributes of three or four doubles have one location and two slots.
+        let mut wide = 0;
+        let mut variables = Vec::new();
+        for known in &vertex.shader.names.inputs {
+            let location = u32::try_from(known.location - first - wide).ok().filter(|_| is_spirv);
+            variables.push((known.name.as_str(), location, known.register));
+            wide += i32::from(matches!(known.ty.as_str(), "dvec3" | "dvec4"));
+        }
+        if is_spirv && variables.is_empty() {
+            // The shader that forwards the position has no names.
+            variables.push(("", Some(0), 0));
+        }
+        for (name, location, register) in variables {
+            let register = register as usize;
+            inputs.resize(inputs.len().max(register + 1), default.clone());
+            let constant = |value: [f32; 4]| VertexInput::Constant(value.map(f32::to_bits));
+            inputs[register] = match (arrays(name, location), name) {
+                (Some(columns), _) => {
+                    inputs.resize(inputs.len().max(register + columns.len()), default.clone());
+                    for (column, place) in columns.into_iter().zip(&mut inputs[register..]) {
+                        *place = VertexInput::Vertices(column);
+                    }
+                    continue;
+                }
+                (None, "gl_Color") => constant(self.color),
+                (None, "gl_Normal") => constant([0.0, 0.0, 1.0, 0.0]),
+                (None, _) => default.clone(),
+            };
+        }
+        // A matrix at the end takes further registers.
+        inputs.resize(inputs.len() + 3, default);
+        inputs
+    }
+
+    /// The constants of a shader with the state of the fixed-function pipeline, and its uniform buffers.
+    fn constants_of(&self, stage: &Loaded<'_>) -> Vec<Vec<u32>> {
+        let mut constants = stage.constants.clone();
+        let names = stage.shader.names;
+        let mut set = |name: &str, matrix: Matrix| {
+            for (suffix, matrix) in [
+                ("", matrix),
+                ("Inverse", inverse(matrix)),
+                ("Transpose", transpose(matrix)),
+                ("InverseTranspose", transpose(inverse(matrix))),
+            ] {
+                // A shader without this state has nothing to set.
+                let _ = names.set(&format!("{name}{suffix}"), matrix.as_flattened(), &mut constants);
+            }
+        };
+        set("gl_ProjectionMatrix", self.projection);
+        set("gl_ModelViewProjectionMatrix", self.projection);
+        for (number, (_, plane)) in self.planes.iter().enumerate() {
+            let _ = names.set(&format!("gl_ClipPlane[{number}]"), plane, &mut constants);
+        }
+        self.memory.constants(names, constants)
+    }
+
+    /// The textures of a shader, by the units of the shader.
+    fn textures_of(&self, names: &Interface) -> BTreeMap<u32, Texture> {
+        let mut textures = BTreeMap::new();
+        for sampler in &names.samplers {
+            for element in 0..sampler.num_units {
+                let unit = match sampler.locations.get(element as usize) {
+                    Some(location) => {
+                        self.unit_locations.get(location).copied().unwrap_or(sampler.initial_unit + element)
+                    }
+                    None => {
+                        let of_element = format!("{}[{element}]", sampler.name);
+                        let of_array = || self.units.get(&sampler.name).filter(|_| element == 0);
+                        self.units.get(&of_element).or_else(of_array).copied().unwrap_or(0)
+                    }
+                };
+                // A texture that was not created is black.
+                let texture = self
+                    .textures
+                    .get(&unit)
+                    .map(|(_, texture)| texture.clone())
+                    .or_else(|| Texture::from_rgba8(1, 1, &[0, 0, 0, 255]));
+                textures.extend(texture.map(|texture| (sampler.unit + element, texture)));
+            }
+        }
+        textures
+    }
+
+    /// The enabled clip planes in the space of the clip vertex: that of the eye if the shader writes one, else that of
+    /// the position.
+    fn clip_planes(&self) -> Vec<Option<[f32; 4]>> {
+        let has_clip_vertex = self
+            .vertex
+            .iter()
+            .flat_map(|vertex| &vertex.shader.names.outputs)
+            .any(|output| output.name == "gl_ClipVertex");
+        let matrix = if has_clip_vertex { IDENTITY } else { inverse(self.projection) };
+        let transformed = |plane: [f64; 4]| -> [f32; 4] {
+            std::array::from_fn(|at| (0..4).map(|row| plane[row] * matrix[at][row]).sum::<f64>() as f32)
+        };
+        self.planes.iter().map(|&(is_enabled, plane)| is_enabled.then(|| transformed(plane))).collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! The memory of buffers that commands fill, and runs of shaders that change it.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use tgsi_compiler::front_end::{Interface, Resource, ResourceKind};
+use tgsi_environment::{Inputs, Outputs, Resources};
+
+use crate::play::TestShader;
+
+/// The most registers of a kind.
+const MAX_REGISTERS: u32 = 1024;
+
+/// Buffers by binding.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Memory {
+    /// Storage buffers.
+    pub storage: BTreeMap<u32, Vec<u8>>,
+    /// Uniform buffers.
+    pub uniform: BTreeMap<u32, Vec<u8>>,
+    /// Atomic counters.
+    pub counters: BTreeMap<u32, Vec<u32>>,
+}
+
+/// The registers of resources of a kind, with their bindings.
+fn registers(names: &Interface, kind: ResourceKind) -> impl Iterator<Item = (usize, u32)> + '_ {
+    let resources = names.resources.iter().filter(move |resource| resource.kind == kind);
+    resources.flat_map(|resource: &Resource| {
+        let first = resource.descriptor.binding.saturating_add(resource.element);
+        let numbers = 0..resource.num_registers.clamp(1, MAX_REGISTERS);
+        let each = numbers.map(move |number| (resource.register.saturating_add(number), first.saturating_add(number)));
+        each.filter(|(register, _)| *register < MAX_REGISTERS).map(|(register, binding)| (register as usize, binding))
+    })
+}
+
+/// Sets an element of a list, which grows to hold it.
+fn set<T: Clone + Default>(list: &mut Vec<T>, at: usize, value: T) {
+    list.resize(list.len().max(at + 1), T::default());
+    list[at] = value;
+}
+
+impl Memory {
+    /// The constant buffers of a shader, of which the first one is given.
+    pub(crate) fn constants(&self, names: &Interface, first: Vec<u32>) -> Vec<Vec<u32>> {
+        let mut constants = vec![first];
+        for (register, binding) in registers(names, ResourceKind::UniformBlock) {
+            let Some(bytes) = self.uniform.get(&binding) else { continue };
+            let words = bytes.chunks(4).map(|bytes| {
+                let mut word = [0; 4];
+                word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                u32::from_le_bytes(word)
+            });
+            let mut words: Vec<u32> = words.collect();
+            words.resize(words.len().next_multiple_of(4), 0);
+            set(&mut constants, register, words);
+        }
+        constants
+    }
+
+    /// Sets the buffers of a run.
+    fn load(&self, names: &Interface, inputs: &mut Inputs) {
+        for (register, binding) in registers(names, ResourceKind::StorageBlock) {
+            set(&mut inputs.buffers, register, self.storage.get(&binding).cloned().unwrap_or_default());
+        }
+        for (register, binding) in registers(names, ResourceKind::CounterBuffer) {
+            set(&mut inputs.counters, register, self.counters.get(&binding).cloned().unwrap_or_default());
+        }
+    }
+
+    /// Stores the buffers of a run.
+    fn store(&mut self, names: &Interface, outputs: &Outputs) {
+        for (register, binding) in registers(names, ResourceKind::StorageBlock) {
+            if let (Some(to), Some(from)) = (self.storage.get_mut(&binding), outputs.buffers.get(register)) {
+                to.clone_from(from);
+            }
+        }
+        for (register, binding) in registers(names, ResourceKind::CounterBuffer) {
+            if let (Some(to), Some(from)) = (self.counters.get_mut(&binding), outputs.counters.get(register)) {
+                to.clone_from(from);
+            }
+        }
+    }
+}
+
+/// Whether a shader accesses memory that runs change.
+fn has_memory(names: &Interface) -> bool {
+    let is_memory = |kind| matches!(kind, ResourceKind::StorageBlock | ResourceKind::CounterBuffer);
+    names.resources.iter().any(|resource| is_memory(resource.kind))
+}
+
+/// Runs a shader. Runs with memory are in sequence.
+///
+/// # Errors
+/// The run failed.
+pub(crate) fn run(
+    shader: &TestShader<'_>,
+    memory: &Mutex<Memory>,
+    inputs: &Inputs,
+    resources: &mut dyn Resources,
+) -> Result<Outputs, String> {
+    if !has_memory(shader.names) {
+        return (shader.run)(inputs, resources);
+    }
+    let mut memory = memory.lock().map_err(|error| error.to_string())?;
+    let mut inputs = inputs.clone();
+    memory.load(shader.names, &mut inputs);
+    let outputs = (shader.run)(&inputs, resources)?;
+    memory.store(shader.names, &outputs);
+    Ok(outputs)
+}
