@@ -142,6 +142,10 @@ trait FloatArithmetic: Copy {
     fn rounded_add(self, other: Self, rtz: bool) -> Self;
     fn rounded_mul(self, other: Self, rtz: bool) -> Self;
     fn rounded_fma(self, factor: Self, summand: Self, context: &Context<'_>) -> Self;
+    /// Floor computed in 32 bits.
+    fn floor_single(self) -> Self;
+    /// Truncation computed in 32 bits.
+    fn trunc_single(self) -> Self;
     /// Whether the value is a normal float of `bit_size` bits.
     fn is_normal_in(self, bit_size: u32) -> bool;
     /// Rounds to a 16-bit float and flushes denormals to zero.
@@ -191,6 +195,14 @@ macro_rules! real_common {
             } else {
                 self.signum()
             }
+        }
+        #[inline]
+        fn floor_single(self) -> $float {
+            (self as f32).floor() as $float
+        }
+        #[inline]
+        fn trunc_single(self) -> $float {
+            (self as f32).trunc() as $float
         }
         #[inline]
         fn is_normal_in(self, bit_size: u32) -> bool {

@@ -88,9 +88,9 @@ macro_rules! alu_opcodes {
                 => each |a, b; m| if a == 0.0 || b == 0.0 { 0.0 } else { a.rounded_mul(b, m.rtz) };
             Fdiv "fdiv": FLOAT = [FLOAT, FLOAT], FLOATS, [], "a / b" => each_real |a, b| a / b;
             Fmod "fmod": FLOAT = [FLOAT, FLOAT], FLOATS, [], "a - b * floor(a / b)"
-                => each_real |a, b| a - b * (a / b).floor();
+                => each_real |a, b| a - b * (a / b).floor_single();
             Frem "frem": FLOAT = [FLOAT, FLOAT], FLOATS, [], "a - b * trunc(a / b)"
-                => each_real |a, b| a - b * (a / b).trunc();
+                => each_real |a, b| a - b * (a / b).trunc_single();
             Fpow "fpow": FLOAT = [FLOAT, FLOAT], FLOATS, [], "a ^ b (C pow)" => each_real |a, b| a.powf(b);
             Fmin "fmin": FLOAT = [FLOAT, FLOAT], FLOATS, [COMMUTATIVE01 ASSOCIATIVE], "minimum of a and b"
                 => each_real |a, b| a.min_number(b);

@@ -246,11 +246,14 @@ impl Emitter<'_> {
         Ok(self.unless_zero(alu, ty, (a, b), product, zero))
     }
 
-    /// Emits `a - b * whole(a / b)`.
+    /// Emits `a - b * whole(a / b)`, where `whole` is computed in 32 bits.
     fn float_remainder(&mut self, alu: &Alu, ty: ValueType, whole: GlslStd450Op) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
+        let single = ValueType { bits: 32, ..ty };
         let quotient = self.rounded(alu.exact, Op::FDiv, ty, &[a, b]);
-        let quotient = self.glsl(whole, ty, &[quotient]);
+        let quotient = self.converted(quotient, ty, 32);
+        let quotient = self.glsl(whole, single, &[quotient]);
+        let quotient = self.converted(quotient, single, ty.bits);
         let product = self.rounded(alu.exact, Op::FMul, ty, &[b, quotient]);
         Ok(self.rounded(alu.exact, Op::FSub, ty, &[a, product]))
     }
