@@ -278,7 +278,8 @@ fn check(case: Case, options: &TgsiOptions, optimized: bool) -> Result<Option<St
     // The table floors the quotients of doubles in 32 bits, the lowering in 64.
     let mut reference = ir;
     if case.size == 64 && matches!(case.op, AluOp::Fmod | AluOp::Frem) {
-        pipeline::optimize(&mut reference, &options.compiler_options(reference.stage));
+        let compiler_options = options.compiler_options(reference.stage);
+        pipeline::optimize(&mut reference, &compiler_options);
     }
     let expected = tgsi_ir::run::run(&reference, &inputs, &mut AnalyticResources::default(), RunLimits::default());
     let expected = expected.unwrap_or_else(|error| panic!("{case:?}: {error}"));
