@@ -12,8 +12,8 @@ pub struct SpirvLimits {
     pub nesting: u32,
     /// Leaves (scalars and vectors) of one value, each of which is an instruction in a load of the whole.
     pub leaves: u32,
-    /// Scalars of all variables of functions, private ones and those of workgroups. Each lane that is run has memory for
-    /// them, and passes visit the elements of arrays.
+    /// Scalars of all variables of functions, private ones and those of workgroups. Each lane that is run has memory
+    /// for them, and passes visit the elements of arrays.
     pub scalars: u64,
     /// Copies of functions: one for each set of variables that pointer arguments point to, which calls can double at
     /// every level.

@@ -39,8 +39,8 @@ pub struct UniformMember {
     pub columns: u8,
     /// Elements of an array, all dimensions together; `None` if it is not an array.
     pub length: Option<u32>,
-    /// The register of the first column of the first element. Each column has its own register, or two for more than two
-    /// doubles.
+    /// The register of the first column of the first element. Each column has its own register, or two for more than
+    /// two doubles.
     pub register: u32,
     /// The first component in the register.
     pub component: u8,
@@ -122,8 +122,8 @@ pub struct Uniform {
     pub num_registers: u32,
     /// Whether it is state of the fixed-function pipeline, such as `gl_Fog`.
     pub is_state: bool,
-    /// The value of its initialiser: bits of the components in order. Of state the initial value that GL specifies: four
-    /// words for each register, including those of array elements that are not used.
+    /// The value of its initialiser: bits of the components in order. Of state the initial value that GL specifies:
+    /// four words for each register, including those of array elements that are not used.
     pub initial: Option<Vec<u64>>,
     /// The parts that are set separately, by register.
     pub members: Vec<UniformMember>,
@@ -278,8 +278,8 @@ pub struct Resource {
     pub offset: u32,
     /// Size in bytes of a block without its run-time array; 0 for other kinds.
     pub size: u32,
-    /// Active variables of a block or of counters: an array is one, an array of arrays one for each innermost array, and
-    /// of an outermost array in a storage block the first element counts; 0 for other kinds.
+    /// Active variables of a block or of counters: an array is one, an array of arrays one for each innermost array,
+    /// and of an outermost array in a storage block the first element counts; 0 for other kinds.
     #[serde(skip_serializing_if = "is_zero")]
     pub num_active: u32,
 }
@@ -445,8 +445,8 @@ impl Interface {
     }
 
     /// Sets a uniform in the first constant buffer. A name without index sets an array from its first element on, so
-    /// does `a[3]` from the fourth. Matrices are in the order of columns. Elements that no shader uses have no register,
-    /// and are left out.
+    /// does `a[3]` from the fourth. Matrices are in the order of columns. Elements that no shader uses have no
+    /// register, and are left out.
     ///
     /// # Errors
     /// [`UniformError`]; the buffer is unchanged then.

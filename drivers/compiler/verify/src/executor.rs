@@ -116,7 +116,8 @@ pub struct RunResult {
     /// Registers, memory, emitted vertices.
     pub outputs: Outputs,
     pub(crate) resources: AnalyticResources,
-    /// Whether the memory of the workgroup is that of the code. Variables in it have places only after they are lowered.
+    /// Whether the memory of the workgroup is that of the code. Variables in it have places only after they are
+    /// lowered.
     pub(crate) has_shared_bytes: bool,
 }
 

@@ -233,9 +233,9 @@ fn radeon(stage: ShaderStage, options: &mut TgsiOptions) {
 }
 
 /// Targets without `TEX_LZ`, `TXF_LZ`, `DEMOTE` and `READ_HELPER`: Mesa 25.0 does not set `PIPE_CAP_TGSI_TEX_TXF_LZ`.
-/// `svga_tgsi_vgpu10.c` does not implement them and rejects the shader; `tgsi_exec.c`, which runs the shaders of softpipe
-/// and the vertex shaders of i915, does not either and writes nothing. `d3d10umd` emits other opcodes, as its driver may
-/// be either.
+/// `svga_tgsi_vgpu10.c` does not implement them and rejects the shader; `tgsi_exec.c`, which runs the shaders of
+/// softpipe and the vertex shaders of i915, does not either and writes nothing. `d3d10umd` emits other opcodes, as its
+/// driver may be either.
 fn no_late_opcodes(options: &mut TgsiOptions) {
     options.has_demote = false;
     options.has_lz = false;

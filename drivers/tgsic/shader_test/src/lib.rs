@@ -18,8 +18,8 @@
 //! | `draw` | draws and workgroups |
 //! | `play` | the machine: state and probes |
 //!
-//! The format and the meaning of the commands are those of piglit's `shader_runner`. Window coordinates of commands have
-//! their origin in the lower left corner.
+//! The format and the meaning of the commands are those of piglit's `shader_runner`. Window coordinates of commands
+//! have their origin in the lower left corner.
 
 mod blocks;
 mod buffers;

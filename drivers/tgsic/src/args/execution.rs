@@ -43,9 +43,9 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 pub struct DrawArguments {
     /// A file with the shaders of a pipeline (`.shader_test`), whose test section is played, or an Amber script
-    /// (`.amber`): the picture is that at its end. Probes that fail are shown, and the exit status is 1 then. Files that
-    /// require SPIR-V are played with their sections in SPIR-V text, which `spirv-as` assembles: uniforms by location,
-    /// buffers, atomic counters, `compute`, `xfb` and `verify`.
+    /// (`.amber`): the picture is that at its end. Probes that fail are shown, and the exit status is 1 then. Files
+    /// that require SPIR-V are played with their sections in SPIR-V text, which `spirv-as` assembles: uniforms by
+    /// location, buffers, atomic counters, `compute`, `xfb` and `verify`.
     #[arg(conflicts_with_all = ["fragment", "vertex", "mesh", "fit", "attributes", "textures", "constants", "uniforms",
           "time", "size", "frames", "background"])]
     pub test: Option<PathBuf>,
@@ -71,8 +71,8 @@ pub struct DrawArguments {
     /// `,clamp` not repeated. Other units have a checkerboard.
     #[arg(long = "texture", value_name = "NAME|UNIT=FILE")]
     pub textures: Vec<TextureArgument>,
-    /// Values of a uniform, of languages with names: `tint=1,0,0.5,1`, `lights[2].color=1,1,1`; matrices in the order of
-    /// columns, arrays from the first element on. May be repeated.
+    /// Values of a uniform, of languages with names: `tint=1,0,0.5,1`, `lights[2].color=1,1,1`; matrices in the order
+    /// of columns, arrays from the first element on. May be repeated.
     #[arg(long = "uniform", value_name = "NAME=VALUES")]
     pub uniforms: Vec<UniformArgument>,
     /// Values of constants: `3=1,0,0.5,1` for `CONST[0][3]`, more than four continue in the next registers; `1/3=...`

@@ -19,10 +19,10 @@ pub struct RunResources {
 }
 
 impl RunResources {
-    /// Makes them from the contents of registers.
+    /// Creates resources from the contents of registers.
     ///
     /// # Errors
-    /// A format is not supported.
+    /// The format of a texture or image has no texels that the interpreter reads.
     pub fn new(registers: &Registers, setup: &Setup) -> Result<RunResources, String> {
         let mut textures = Textures::new();
         for (&unit, (picture, state)) in &registers.units {

@@ -70,8 +70,8 @@ pub(crate) enum Storage {
 }
 
 impl Context<'_> {
-    /// The storage of a variable of the module, or of the member of a block to which the first steps lead, and the other
-    /// steps. Creates variables at their first use.
+    /// The storage of a variable of the module, or of the member of a block to which the first steps lead, and the
+    /// other steps. Creates variables at their first use.
     ///
     /// # Errors
     /// The variable has no place in shaders.

@@ -249,7 +249,8 @@ impl Emitter<'_, '_, '_> {
         Ok((code, texel))
     }
 
-    /// The result of an instruction from a vector with 32 bits, with the residency code as last component if it is read.
+    /// The result of an instruction from a vector with 32 bits, with the residency code as last component if it is
+    /// read.
     fn texel_result(
         &mut self,
         inst: &Inst<'_>,

@@ -101,8 +101,8 @@ impl Context<'_> {
         count
     }
 
-    /// The registers of vertex inputs are their locations. In OpenGL, vectors of three or four doubles have one location
-    /// and two registers.
+    /// The registers of vertex inputs are their locations. In OpenGL, vectors of three or four doubles have one
+    /// location and two registers.
     fn number_attributes(&mut self) -> u32 {
         let slotted = self.slotted(VariableModes::SHADER_IN);
         let mut doubles: Vec<(u32, u32)> = Vec::new();

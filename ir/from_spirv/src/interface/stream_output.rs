@@ -1,5 +1,5 @@
-//! Stream output: the outputs that a module captures in buffers, with the mode `Xfb`. TGSI has no place for it, so it is
-//! part of the description of the interface.
+//! Stream output: the outputs that a module captures in buffers, with the mode `Xfb`. TGSI has no place for it, so it
+//! is part of the description of the interface.
 
 use std::fmt::Write;
 

@@ -10,8 +10,8 @@
 //! | texture with its sampler, or with each sampler that it meets | `uniform` sampler | units from 0 |
 //! | atomic counter (OpenGL) | `uniform` counter | the decorated buffer and offset |
 //!
-//! Variables are created at their first use. At the end, those of a kind are numbered by set and binding; the elements of
-//! arrays have consecutive numbers. Variables with equal set and binding share a number if shaders see one type.
+//! Variables are created at their first use. At the end, those of a kind are numbered by set and binding; the elements
+//! of arrays have consecutive numbers. Variables with equal set and binding share a number if shaders see one type.
 
 mod blocks;
 pub(crate) mod counters;

@@ -1,9 +1,9 @@
 //! Texture units, and storage images.
 //!
 //! A texture with its own sampler has a unit; arrays have consecutive ones. A separate texture has a unit for each
-//! sampler that it meets, and comparing and ordinary lookups have different ones. Where the element of an array is known
-//! when the shader is compiled, the pair is that of the element; otherwise all elements have units. Fetches take a unit
-//! that the texture has.
+//! sampler that it meets, and comparing and ordinary lookups have different ones. Where the element of an array is
+//! known when the shader is compiled, the pair is that of the element; otherwise all elements have units. Fetches take
+//! a unit that the texture has.
 
 use smallvec::SmallVec;
 use tgsi_ir::entities::{Def, Type as IrType, Variable as IrVariable};

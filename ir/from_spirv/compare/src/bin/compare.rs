@@ -2,7 +2,8 @@
 //!
 //! Options: `--seed N` (contents), `--vulkan` (runs modules on Vulkan), `--translated` (and the driver's SPIR-V),
 //! `--mutants A..B` (changed modules), `--changes N` (of each), `--no-front-end` (changed modules on Vulkan),
-//! `--jobs N`, `--as-is` (undefined behaviour gets no result first), `--all` (also prints what agrees). A FILE may be a folder.
+//! `--jobs N`, `--as-is` (undefined behaviour gets no result first), `--all` (also prints what agrees). A FILE may be a
+//! folder.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

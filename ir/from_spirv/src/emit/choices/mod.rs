@@ -1,8 +1,8 @@
 //! Pointers whose variable is chosen at run time.
 //!
 //! The variables that a pointer may lead to, its *targets*, are known; a number chooses one, 0 none. Memory accessed
-//! through such a pointer is accessed in each target, if it is the chosen one. Reads through null give zeros, writes are
-//! dropped. Pointers to different elements of one variable have one target with indices chosen at run time.
+//! through such a pointer is accessed in each target, if it is the chosen one. Reads through null give zeros, writes
+//! are dropped. Pointers to different elements of one variable have one target with indices chosen at run time.
 //!
 //! ```text
 //! p = select c, &a.x[i], &b.y[2]          selector = c ? 1 : 2

@@ -2,9 +2,9 @@
 //!
 //! A search over the module, in which the order of instructions does not matter. A *path* leads from a variable or a
 //! parameter by members of structs and by indices, whose numbers do not matter. Paths flow from access chains to the
-//! phis, selections and variables that take the pointers. Variables of one type of pointers, and results of functions of
-//! the type, share their paths. Paths that get there lead from variables of the module: those from a parameter continue
-//! from the arguments of all calls.
+//! phis, selections and variables that take the pointers. Variables of one type of pointers, and results of functions
+//! of the type, share their paths. Paths that get there lead from variables of the module: those from a parameter
+//! continue from the arguments of all calls.
 
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! Pointers as words: the number of the target, and the indices of its steps.
 //!
-//! Members of structs are part of the target; elements, columns and components are indices, also constant ones. A pointer
-//! in a variable is a vector of the number and the indices.
+//! Members of structs are part of the target; elements, columns and components are indices, also constant ones. A
+//! pointer in a variable is a vector of the number and the indices.
 
 use std::rc::Rc;
 

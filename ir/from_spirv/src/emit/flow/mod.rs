@@ -4,8 +4,8 @@
 //! the end of the body. A *join* is a block to which several places of a construct branch: the merge block of a
 //! selection, the continue target of a loop, a case of a switch that another case falls into. Where a branch to a join
 //! is the last thing that a list does, no code is needed. A branch to a join further out sets the join's flag, a
-//! register, and the code between is guarded by the flag; flags exist only where such branches do. Branches to the merge
-//! block of the innermost loop are breaks.
+//! register, and the code between is guarded by the flag; flags exist only where such branches do. Branches to the
+//! merge block of the innermost loop are breaks.
 //!
 //! ```text
 //! loop: for (...) { if (a) { if (b) continue; x; } y; }       loop {

@@ -1,9 +1,9 @@
 //! ALU operations on 16-bit floats.
 //!
 //! The operation on 32-bit floats is followed by a rounding. The table evaluates 16-bit operations in the same way, so
-//! the results are equal. That the result is rounded twice makes no difference for sums, differences, products, quotients
-//! and square roots (32-bit floats have more than twice the digits). It would for `ffma`, whose sum is rounded to odd
-//! first.
+//! the results are equal. That the result is rounded twice makes no difference for sums, differences, products,
+//! quotients and square roots (32-bit floats have more than twice the digits). It would for `ffma`, whose sum is
+//! rounded to odd first.
 
 use arrayvec::ArrayVec;
 

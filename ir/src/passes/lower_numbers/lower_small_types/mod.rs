@@ -6,29 +6,29 @@
 //! 1  %5 = ilt %4, %2        =>     32 %3' = pack_half_2x16_split %8, 0.0   32 %b = ishl %9, 16 ...
 //! ```
 //!
-//! A small value becomes a word with the value in its low bits; the others are unspecified, so sums, products, logic and
-//! moves need no more than the 32-bit operation. Operations that need more read another form: zero-extended,
-//! sign-extended, or a 32-bit float with the same value. Each form is emitted once, behind the definition. A result that
-//! is already in such a form (a minimum, a negated float) has no word until one is read.
+//! A small value becomes a word with the value in its low bits; the others are unspecified, so sums, products, logic
+//! and moves need no more than the 32-bit operation. Operations that need more read another form: zero-extended,
+//! sign-extended, or a 32-bit float with the same value. Each form is emitted once, behind the definition. A result
+//! that is already in such a form (a minimum, a negated float) has no word until one is read.
 //!
 //! Results are those of the opcode table. A 16-bit float is rounded after each operation that needs it, by packing, two
-//! components at a time; denormals are kept. In shaders that round 16-bit or 32-bit floats toward zero, sums are rounded
-//! to odd first. Where 16-bit denormals are flushed, results and unpacked halves are flushed explicitly. The float
-//! controls for 16 bits are removed; those that preserve zeros, infinities and NaNs then apply to 32 bits. A NaN may
-//! become another NaN.
+//! components at a time; denormals are kept. In shaders that round 16-bit or 32-bit floats toward zero, sums are
+//! rounded to odd first. Where 16-bit denormals are flushed, results and unpacked halves are flushed explicitly. The
+//! float controls for 16 bits are removed; those that preserve zeros, infinities and NaNs then apply to 32 bits. A NaN
+//! may become another NaN.
 //!
 //! - Buffers, shared and scratch memory, push constants: whole words are loaded; components are extracted by the
-//!   alignment of the access, or by the run-time offset if it is unknown. Whole words are stored, and parts of words by an
-//!   atomic `iand` and an atomic `ior` (in scratch memory by loading and storing). The sizes of buffers should be
+//!   alignment of the access, or by the run-time offset if it is unknown. Whole words are stored, and parts of words by
+//!   an atomic `iand` and an atomic `ior` (in scratch memory by loading and storing). The sizes of buffers should be
 //!   multiples of 4: words that are partly beyond the end are beyond it.
 //! - Inputs, outputs, uniforms and variables have 32-bit components; 16-bit floats are 32-bit floats there. Registers
 //!   have words.
-//! - Left alone, with conversions of their operands and results: atomics on small numbers, sums and products of floats of
-//!   a subgroup, ballots, accesses by 64-bit addresses and pointers to memory
+//! - Left alone, with conversions of their operands and results: atomics on small numbers, sums and products of floats
+//!   of a subgroup, ballots, accesses by 64-bit addresses and pointers to memory
 //!   ([`lower_explicit_access`](mod@crate::passes::lower_resources::lower_explicit_access) lowers the latter).
 //!
-//! Booleans of 8 and 16 bits are small numbers; those of 1 bit and 64-bit numbers are not lowered here. The emitted code
-//! has `pack_half_2x16_split`, divisions and 1-bit booleans, which other passes lower.
+//! Booleans of 8 and 16 bits are small numbers; those of 1 bit and 64-bit numbers are not lowered here. The emitted
+//! code has `pack_half_2x16_split`, divisions and 1-bit booleans, which other passes lower.
 //!
 //! Cost: linear.
 
