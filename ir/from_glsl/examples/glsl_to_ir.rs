@@ -8,9 +8,16 @@ use tgsi_glsl::{GlslOptions, compile};
 use tgsi_ir::ShaderStage;
 
 fn main() {
-    let path = std::env::args().nth(1).expect("the path of a vertex or fragment shader");
+    let path = std::env::args().nth(1).expect("the path of a shader");
     let text = std::fs::read(&path).expect("a readable file");
-    let stage = if path.ends_with("vert") { ShaderStage::Vertex } else { ShaderStage::Fragment };
+    let stage = match path.rsplit('.').next() {
+        Some("vert") => ShaderStage::Vertex,
+        Some("tesc") => ShaderStage::TessCtrl,
+        Some("tese") => ShaderStage::TessEval,
+        Some("geom") => ShaderStage::Geometry,
+        Some("comp") => ShaderStage::Compute,
+        _ => ShaderStage::Fragment,
+    };
     let compiled = compile(&text, stage, &GlslOptions::default());
     for finding in &compiled.findings {
         eprintln!("{path}: byte {}: {finding}", finding.span.start);

@@ -20,6 +20,7 @@ use crate::builtins::variables::Role;
 use crate::link::Slots;
 use crate::members::{members, samplers};
 use crate::program::{Program, Storage, VariableId};
+use crate::stage_info::set_info;
 use crate::symbol::Interner;
 use crate::types::{TypeData, TypeId};
 
@@ -29,7 +30,7 @@ const ATTRIBUTES: u32 = 16;
 /// The use of a variable by the code that is left.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Usage {
-    is_used: bool,
+    pub(crate) is_used: bool,
     /// The largest constant index into the outermost dimension.
     max_index: u32,
     /// The constant indices below 64.
@@ -86,18 +87,20 @@ pub(crate) fn assign(
     assigner.uniforms(&ordered);
     assigner.inputs(&ordered);
     assigner.outputs(&ordered);
-    assigner.layout();
+    assigner.blocks(&ordered);
+    assigner.captures(&ordered);
+    set_info(assigner.shader, program);
     assigner.interface
 }
 
-struct Assigner<'a> {
-    shader: &'a mut Shader,
-    program: &'a Program,
-    interner: &'a Interner,
+pub(crate) struct Assigner<'a> {
+    pub(crate) shader: &'a mut Shader,
+    pub(crate) program: &'a Program,
+    pub(crate) interner: &'a Interner,
     usages: FxHashMap<IrVariable, Usage>,
     /// Slots that linking assigned to variables between stages.
     slots: &'a Slots,
-    interface: Interface,
+    pub(crate) interface: Interface,
 }
 
 impl Assigner<'_> {
@@ -105,7 +108,7 @@ impl Assigner<'_> {
         self.interner.spelling(self.program.variable(id).name).to_owned()
     }
 
-    fn usage(&self, variable: IrVariable) -> Usage {
+    pub(crate) fn usage(&self, variable: IrVariable) -> Usage {
         self.usages.get(&variable).copied().unwrap_or_default()
     }
 
@@ -125,7 +128,7 @@ impl Assigner<'_> {
         for state in [false, true] {
             for &(id, variable) in &ordered {
                 let data = program.variable(id);
-                let is_uniform = data.storage == Storage::Uniform;
+                let is_uniform = data.storage == Storage::Uniform && data.block.is_none();
                 if self.is_state(id) != state || !(is_uniform || state) {
                     continue;
                 }
@@ -224,11 +227,6 @@ impl Assigner<'_> {
         *unit = (*unit).max(first.saturating_add(num_units));
     }
 
-    /// Slots that a variable takes.
-    fn slots_of(&self, ty: TypeId) -> u32 {
-        self.program.types.summary(ty).registers.max(1)
-    }
-
     fn inputs(&mut self, variables: &[(VariableId, Option<IrVariable>)]) {
         let program = self.program;
         let is_vertex = program.stage == ShaderStage::Vertex;
@@ -267,7 +265,7 @@ impl Assigner<'_> {
         let used = || generic.iter().filter_map(|&(id, variable)| Some((id, variable?)));
         for (id, variable) in used() {
             if let Some(location) = self.program.variable(id).traits.location {
-                taken |= mask(location, self.slots_of(self.program.variable(id).ty));
+                taken |= mask(location, self.program.slots(id));
                 found.push((
                     id,
                     variable,
@@ -277,9 +275,9 @@ impl Assigner<'_> {
         }
         let mut rest: Vec<_> = used().filter(|(id, _)| self.program.variable(*id).traits.location.is_none()).collect();
         // A stable sort: variables of one size keep the order of declaration.
-        rest.sort_by_key(|(id, _)| std::cmp::Reverse(self.slots_of(self.program.variable(*id).ty)));
+        rest.sort_by_key(|(id, _)| std::cmp::Reverse(self.program.slots(*id)));
         for (id, variable) in rest {
-            let slots = self.slots_of(self.program.variable(id).ty);
+            let slots = self.program.slots(id);
             let free = (0..ATTRIBUTES).find(|&first| first + slots <= ATTRIBUTES && taken & mask(first, slots) == 0);
             let first = free.unwrap_or(ATTRIBUTES);
             taken |= mask(first, slots);
@@ -287,19 +285,40 @@ impl Assigner<'_> {
         }
     }
 
-    /// Gives varyings the slots of linking, else slots in the order of declaration.
+    /// Gives varyings the slots of linking, else their location, else free slots in the order of declaration. Variables of
+    /// patches have slots of their own.
     fn varyings(
         &mut self,
         generic: &[(VariableId, Option<IrVariable>)],
         found: &mut Vec<(VariableId, IrVariable, i32)>,
     ) {
-        let mut next = 0;
-        for &(id, variable) in generic {
-            let data = self.program.variable(id);
-            let first = self.slots.get(&id).copied().or(data.traits.location).unwrap_or(next);
-            next = next.max(first.saturating_add(self.slots_of(data.ty)));
-            if let Some(variable) = variable {
-                found.push((id, variable, i32::from(VaryingSlot::VAR0).saturating_add(first.min(1 << 20) as i32)));
+        let program = self.program;
+        for is_patch in [false, true] {
+            let of_kind = || generic.iter().filter(|&&(id, _)| program.variable(id).traits.patch == is_patch);
+            let fixed = |id: VariableId| self.slots.get(&id).copied().or(program.variable(id).traits.location);
+            let explicit = of_kind().filter_map(|&(id, _)| Some((fixed(id)?, program.slots(id))));
+            let mut taken: Vec<(u32, u32)> =
+                explicit.map(|(first, slots)| (first, first.saturating_add(slots))).collect();
+            taken.sort_unstable();
+            let base = if is_patch { VaryingSlot::PATCH0 } else { VaryingSlot::VAR0 };
+            let mut next = 0u32;
+            for &(id, variable) in of_kind() {
+                let slots = program.slots(id);
+                let first = fixed(id).unwrap_or_else(|| {
+                    // The ranges are in order, so each is passed once for each variable at most.
+                    for &(start, end) in &taken {
+                        if start < next.saturating_add(slots) && next < end {
+                            next = end;
+                        }
+                    }
+                    next
+                });
+                if fixed(id).is_none() {
+                    next = first.saturating_add(slots);
+                }
+                if let Some(variable) = variable {
+                    found.push((id, variable, i32::from(base).saturating_add(first.min(1 << 20) as i32)));
+                }
             }
         }
     }
@@ -328,7 +347,7 @@ impl Assigner<'_> {
             for &(id, variable) in &generic {
                 let data = program.variable(id);
                 let first = data.traits.location.unwrap_or(next);
-                next = next.max(first.saturating_add(self.slots_of(data.ty)));
+                next = next.max(first.saturating_add(program.slots(id)));
                 if let Some(variable) = variable {
                     found.push((id, variable, i32::from(FragResult::DATA0).saturating_add(first.min(1 << 20) as i32)));
                 }
@@ -339,71 +358,109 @@ impl Assigner<'_> {
         self.shader.num_outputs = self.number(found, false);
     }
 
-    /// Layouts of the shader as a whole, and of fragment outputs.
-    fn layout(&mut self) {
+    /// Numbers registers in the order of slots; variables that share a slot share its register. Returns their number.
+    fn number(&mut self, mut found: Vec<(VariableId, IrVariable, i32)>, is_input: bool) -> u32 {
         let program = self.program;
-        if program.stage != ShaderStage::Fragment {
-            return;
+        let source = |id: VariableId| program.variable(id).traits.index.unwrap_or(0);
+        found.sort_by_key(|&(id, _, location)| (source(id), location));
+        let mut count = 0u32;
+        // Slots without gaps between them: the blending source, the first slot and its register, and the end.
+        let mut run: Option<(u32, i32, u32, i32)> = None;
+        for (id, variable, location) in found {
+            let slots = self.slots_taken(id, variable, is_input);
+            let end = location.saturating_add_unsigned(slots);
+            let (start, first) = match &mut run {
+                Some((of, start, first, run_end)) if *of == source(id) && location < *run_end => {
+                    *run_end = end.max(*run_end);
+                    (*start, *first)
+                }
+                _ => {
+                    run = Some((source(id), location, count, end));
+                    (location, count)
+                }
+            };
+            let register = first.saturating_add(location.saturating_sub(start).unsigned_abs());
+            count = count.max(register.saturating_add(slots));
+            self.place(id, variable, location, register, is_input);
+            self.note_slots(id, variable, location, slots, is_input);
         }
-        let layout = program.layout;
-        let is_dual = |&id: &VariableId| program.variable(id).traits.index.is_some_and(|index| index > 0);
-        let info = &mut self.shader.info.fs;
-        info.origin_upper_left = layout.origin_upper_left;
-        info.pixel_center_integer = layout.pixel_center_integer;
-        info.early_fragment_tests = layout.early_fragment_tests;
-        info.depth_layout = layout.depth;
-        info.color_is_dual_source = program.globals.iter().any(is_dual);
+        count
     }
 
-    /// Numbers registers in the order of slots. Returns their number.
-    fn number(&mut self, mut found: Vec<(VariableId, IrVariable, i32)>, is_input: bool) -> u32 {
-        found.sort_by_key(|&(_, _, location)| location);
-        let mut register = 0u32;
-        for (id, variable, location) in found {
-            let ty = self.program.variable(id).ty;
-            let is_compact =
-                matches!(self.program.variable(id).storage, Storage::Builtin(builtin) if builtin.is_compact());
-            let slots = match self.shader.variables.get(variable).map(|data| self.shader.types.slots(data.ty)) {
-                // Output arrays may be shorter than their type in the language.
-                Some(slots) if !is_input && !is_compact => slots.max(1),
-                _ if is_compact => self.slots_of(ty).div_ceil(4),
-                _ => self.slots_of(ty),
-            };
-            let name = self.program.types.name(ty, self.interner);
-            let described = InterfaceVariable::new(self.name(id), name, location, register);
-            let list = if is_input { &mut self.interface.inputs } else { &mut self.interface.outputs };
-            list.push(described);
-            let is_fragment = self.program.stage == ShaderStage::Fragment;
-            if let Some(data) = self.shader.variables.get_mut(variable) {
-                data.location = location;
-                data.driver_location = register;
-                data.compact = is_compact;
-                // Depth is in z of its register, stencil in y.
-                if !is_input && is_fragment && location == i32::from(FragResult::DEPTH) {
-                    data.location_frac = 2;
-                } else if !is_input && is_fragment && location == i32::from(FragResult::STENCIL) {
-                    data.location_frac = 1;
-                }
+    /// The slots that a variable takes.
+    fn slots_taken(&self, id: VariableId, variable: IrVariable, is_input: bool) -> u32 {
+        let program = self.program;
+        let data = program.variable(id);
+        let is_packed = matches!(data.storage, Storage::Builtin(builtin) if builtin.is_compact());
+        let of_ir = self.shader.variables.get(variable).map(|data| {
+            let types = &self.shader.types;
+            match *types.get(data.ty) {
+                IrTypeData::Array { element, .. } if data.per_vertex => types.slots(element),
+                _ => types.slots(data.ty),
             }
-            // Elements of arrays that are not used are not in the interface.
-            let usage = self.usage(variable);
-            let of_element = match self.program.types.get(ty) {
-                TypeData::Array { element, length: Some(2..=64) } if !usage.is_whole && !is_compact => {
-                    Some(self.slots_of(element))
-                }
-                _ => None,
-            };
-            let is_used = |slot: &i32| {
-                let element = of_element.map(|slots| (slot - location) as u32 / slots);
-                element.is_none_or(|element| usage.indices >> element.min(63) & 1 != 0)
-            };
-            for slot in (location..).take(slots as usize).filter(|slot| (0..64).contains(slot)).filter(is_used) {
-                let info = &mut self.shader.info;
-                let bits = if is_input { &mut info.inputs_read } else { &mut info.outputs_written };
-                *bits |= 1 << slot;
-            }
-            register = register.saturating_add(slots);
+        });
+        match of_ir {
+            // Output arrays may be shorter than their type in the language.
+            Some(slots) if !is_input || is_packed => slots.max(1),
+            _ => program.slots(id),
         }
-        register
+    }
+
+    /// Sets the slot and register of a variable, and describes it.
+    fn place(&mut self, id: VariableId, variable: IrVariable, location: i32, register: u32, is_input: bool) {
+        let data = self.program.variable(id);
+        let name = self.program.types.name(data.ty, self.interner);
+        let described = InterfaceVariable::new(self.name(id), name, location, register);
+        let list = if is_input { &mut self.interface.inputs } else { &mut self.interface.outputs };
+        list.push(described);
+        let is_fragment_output = !is_input && self.program.stage == ShaderStage::Fragment;
+        let Some(ir) = self.shader.variables.get_mut(variable) else { return };
+        ir.location = location;
+        ir.driver_location = register;
+        ir.location_frac = data.traits.component.unwrap_or(0).min(3) as u8;
+        ir.index = data.traits.index.unwrap_or(0);
+        // Depth is in z of its register, stencil in y.
+        if is_fragment_output && location == i32::from(FragResult::DEPTH) {
+            ir.location_frac = 2;
+        } else if is_fragment_output && location == i32::from(FragResult::STENCIL) {
+            ir.location_frac = 1;
+        }
+        if self.program.stage == ShaderStage::Geometry && !is_input {
+            let stream = data.traits.stream.or(self.program.layout.stage.stream).unwrap_or(0) & 3;
+            // Two bits for each component.
+            ir.streams = (stream * 0b0101_0101) as u8;
+        }
+    }
+
+    /// Records the slots of a variable in the shader's information. Elements of arrays that are not used are not in the
+    /// interface.
+    fn note_slots(&mut self, id: VariableId, variable: IrVariable, location: i32, slots: u32, is_input: bool) {
+        const PATCH0: i32 = VaryingSlot::PATCH0 as i32;
+        let program = self.program;
+        let data = program.variable(id);
+        let is_packed = matches!(data.storage, Storage::Builtin(builtin) if builtin.is_compact());
+        let usage = self.usage(variable);
+        let of_element = match program.types.get(data.ty) {
+            TypeData::Array { element, length: Some(2..=64) }
+                if !usage.is_whole && !is_packed && !data.is_per_vertex =>
+            {
+                Some(program.types.summary(element).registers.max(1))
+            }
+            _ => None,
+        };
+        let is_used = |slot: &i32| {
+            let element = of_element.map(|slots| (slot - location) as u32 / slots);
+            element.is_none_or(|element| usage.indices >> element.min(63) & 1 != 0)
+        };
+        for slot in (location..).take(slots as usize).filter(is_used) {
+            let info = &mut self.shader.info;
+            match (slot, is_input) {
+                (0..PATCH0, true) => info.inputs_read |= 1 << slot,
+                (0..PATCH0, false) => info.outputs_written |= 1 << slot,
+                (PATCH0..96, true) if data.traits.patch => info.patch_inputs_read |= 1 << (slot - PATCH0),
+                (PATCH0..96, false) if data.traits.patch => info.patch_outputs_written |= 1 << (slot - PATCH0),
+                _ => {}
+            }
+        }
     }
 }

@@ -330,7 +330,6 @@ pub(crate) enum Declaration {
     /// `layout(early_fragment_tests) in;`, which has no names.
     Qualifiers { qualifiers: List<Qualifier>, names: List<(Symbol, TokenRange)>, tokens: TokenRange },
     /// An interface block.
-    #[cfg_attr(not(test), expect(dead_code, reason = "versions whose analysis reads it are not accepted yet"))]
     Block {
         qualifiers: List<Qualifier>,
         name: Symbol,

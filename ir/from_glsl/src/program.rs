@@ -9,7 +9,7 @@ use crate::builtins::variables::BuiltinVariable;
 use crate::keyword::Keyword;
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
-use crate::types::{TypeId, Types};
+use crate::types::{TypeData, TypeId, Types};
 use crate::version::Version;
 use tgsi_ir::shader::ShaderStage;
 
@@ -48,6 +48,8 @@ ids! {
     StmtId stmt Stmt;
     /// A [`Constant`].
     ConstantId constant Constant;
+    /// A [`Block`].
+    BlockId block Block;
 }
 
 /// A value that is known: the bits of its scalar components, in the order of elements, fields, columns and components.
@@ -73,6 +75,10 @@ pub(crate) enum Storage {
     Input,
     /// `out`, or a `varying` that the stage writes.
     Output,
+    /// A storage block: `buffer`.
+    Buffer,
+    /// A variable of a workgroup: `shared`.
+    Shared,
     /// A constant; expressions that name it are constants.
     Const,
     /// A variable of the language: `gl_Position`.
@@ -108,8 +114,14 @@ pub(crate) struct Traits {
     pub(crate) location: Option<u32>,
     /// `layout(index = ...)`
     pub(crate) index: Option<u32>,
+    /// `layout(component = ...)`
+    pub(crate) component: Option<u32>,
     /// `layout(binding = ...)`
     pub(crate) binding: Option<u32>,
+    /// `patch`
+    pub(crate) patch: bool,
+    /// `layout(stream = ...)`
+    pub(crate) stream: Option<u32>,
     /// The precision of versions that have one: its own, or the default of the type.
     pub(crate) precision: Option<Keyword>,
 }
@@ -125,6 +137,12 @@ pub(crate) struct Variable {
     pub(crate) storage: Storage,
     /// Other qualifiers.
     pub(crate) traits: Traits,
+    /// The interface block that the variable is or, of inputs and outputs, whose member it is.
+    pub(crate) block: Option<BlockId>,
+    /// The buffer, and the byte offset in each vertex, in which transform feedback captures it.
+    pub(crate) capture: Option<(u32, u32)>,
+    /// Whether the outermost dimension is that of the vertices of a primitive or patch.
+    pub(crate) is_per_vertex: bool,
     /// The value of a constant, or the initial value of a uniform.
     pub(crate) value: Option<ConstantId>,
     /// The name in its declaration.
@@ -137,6 +155,63 @@ pub(crate) struct Variable {
     pub(crate) is_read: bool,
     /// Whether an expression writes it.
     pub(crate) is_written: bool,
+}
+
+/// The capture of an output by transform feedback.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Capture {
+    /// `xfb_buffer`
+    pub(crate) buffer: Option<u32>,
+    /// `xfb_offset`
+    pub(crate) offset: Option<u32>,
+    /// `xfb_stride`
+    pub(crate) stride: Option<u32>,
+}
+
+/// An interface block.
+///
+/// A block of uniforms or of a storage buffer is a variable of a struct type. Of a block of inputs or outputs each member
+/// is a variable, with the dimensions of the block outside of its own; the variable of the block is in no expression that
+/// is emitted.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// The name of the block, which is not in scope.
+    pub(crate) name: Symbol,
+    /// Where it is.
+    pub(crate) storage: Storage,
+    /// The layout of a block in memory.
+    pub(crate) packing: Packing,
+    /// The members in order.
+    pub(crate) members: Vec<Member>,
+    /// The variable of the block: of the struct type, or an array of it.
+    pub(crate) variable: VariableId,
+    /// Whether the block has an instance name, through which its members are accessed.
+    pub(crate) has_instance: bool,
+    /// Bytes of a block in memory, without an array at its end that has no length.
+    pub(crate) size: u32,
+    /// The qualifiers and name in its declaration.
+    pub(crate) tokens: TokenRange,
+}
+
+/// A member of an interface block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    /// The variable of an input or output.
+    pub(crate) variable: Option<VariableId>,
+    /// Whether matrices in it are stored by rows.
+    pub(crate) row_major: bool,
+    /// The byte offset in a block in memory.
+    pub(crate) offset: u32,
+    /// Its qualifiers.
+    pub(crate) traits: Traits,
+}
+
+/// The rules by which members of a block in memory are placed. `shared` and `packed` blocks are placed as `std140`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub(crate) enum Packing {
+    #[default]
+    Std140,
+    Std430,
 }
 
 /// The direction of a parameter.
@@ -345,6 +420,8 @@ pub(crate) struct Program {
     pub(crate) main: Option<FunctionId>,
     /// Layouts of the shader as a whole.
     pub(crate) layout: Layout,
+    /// `xfb_stride` by buffer of transform feedback.
+    pub(crate) strides: [Option<u32>; 4],
 }
 
 /// Layouts of a shader as a whole.
@@ -359,9 +436,86 @@ pub(crate) struct Layout {
     /// The layout of `gl_FragDepth`, as [`tgsi_ir::shader`] numbers it: 1 to 4 for `any`, `greater`, `less`,
     /// `unchanged`.
     pub(crate) depth: u32,
+    /// `post_depth_coverage`
+    pub(crate) post_depth_coverage: bool,
+    /// Primitives, vertices and sizes.
+    pub(crate) stage: StageLayout,
+}
+
+/// A kind of primitives, of geometry shaders and tessellation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Primitive {
+    Points,
+    Lines,
+    LinesAdjacency,
+    Triangles,
+    TrianglesAdjacency,
+    LineStrip,
+    TriangleStrip,
+    Quads,
+    Isolines,
+}
+
+/// Spacing of tessellation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Spacing {
+    Equal,
+    FractionalEven,
+    FractionalOdd,
+}
+
+/// Layouts of `in;` and `out;`: primitives, numbers of vertices, the size of workgroups.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct StageLayout {
+    /// Primitives that a geometry shader gets, or a tessellation evaluation shader makes.
+    pub(crate) input: Option<Primitive>,
+    /// Primitives that a geometry shader emits.
+    pub(crate) output: Option<Primitive>,
+    /// `max_vertices`
+    pub(crate) max_vertices: Option<u32>,
+    /// `invocations` of geometry shaders.
+    pub(crate) invocations: Option<u32>,
+    /// `vertices` of tessellation control shaders.
+    pub(crate) vertices: Option<u32>,
+    pub(crate) spacing: Option<Spacing>,
+    /// Whether tessellated triangles are clockwise.
+    pub(crate) is_clockwise: Option<bool>,
+    pub(crate) point_mode: bool,
+    /// `local_size_x`, `local_size_y`, `local_size_z`
+    pub(crate) local_size: [Option<u32>; 3],
+    /// The stream of outputs that state none.
+    pub(crate) stream: Option<u32>,
+}
+
+impl Primitive {
+    /// Vertices of an input primitive of geometry shaders; `None` for others.
+    pub(crate) fn vertices(self) -> Option<u32> {
+        Some(match self {
+            Primitive::Points => 1,
+            Primitive::Lines => 2,
+            Primitive::Triangles => 3,
+            Primitive::LinesAdjacency => 4,
+            Primitive::TrianglesAdjacency => 6,
+            _ => return None,
+        })
+    }
 }
 
 impl Program {
+    /// The type of a variable, without the dimension of vertices.
+    pub(crate) fn type_of_vertex(&self, id: VariableId) -> TypeId {
+        let variable = self.variable(id);
+        match self.types.get(variable.ty) {
+            TypeData::Array { element, .. } if variable.is_per_vertex => element,
+            _ => variable.ty,
+        }
+    }
+
+    /// The slots that an input or output takes.
+    pub(crate) fn slots(&self, id: VariableId) -> u32 {
+        self.types.summary(self.type_of_vertex(id)).registers.max(1)
+    }
+
     /// The elements of a list.
     pub(crate) fn list(&self, list: ExprList) -> &[ExprId] {
         let start = list.start as usize;

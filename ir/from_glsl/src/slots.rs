@@ -45,10 +45,13 @@ pub(crate) fn find_exceeded(interface: &Interface, program: &Program, interner: 
     let by_name: FxHashMap<&str, VariableId> =
         own.map(|&id| (interner.spelling(program.variable(id).name), id)).collect();
     // Samplers in structs have the name of the variable before a dot.
-    let find = |name: &str| by_name.get(name.split(['.', '[']).next().unwrap_or(name)).copied();
-    let slots_of = |id: VariableId| program.types.summary(program.variable(id).ty).registers.max(1);
-    let in_slots = |list: &[InterfaceVariable]| -> Assigned {
-        list.iter().filter_map(|v| find(&v.name).map(|id| (id, v.location.into(), slots_of(id)))).collect()
+    let find = |name: &str| {
+        by_name.get(name).or_else(|| by_name.get(name.split(['.', '[']).next().unwrap_or(name))).copied()
+    };
+    let slots_of = |id: VariableId| program.slots(id);
+    let in_slots = |list: &[InterfaceVariable], is_patch: bool| -> Assigned {
+        let found = list.iter().filter_map(|v| find(&v.name).map(|id| (id, v.location.into(), slots_of(id))));
+        found.filter(|&(id, ..)| program.variable(id).traits.patch == is_patch).collect()
     };
     let samplers = interface.samplers.iter();
     let samplers = samplers.filter_map(|v| find(&v.name).map(|id| (id, v.unit.into(), v.num_units))).collect();
@@ -57,9 +60,12 @@ pub(crate) fn find_exceeded(interface: &Interface, program: &Program, interner: 
     let colors = Kind { name: "outputs of fragment shaders", first: FragResult::DATA0.into(), count: COLORS };
     let is_vertex = program.stage == ShaderStage::Vertex;
     let is_fragment = program.stage == ShaderStage::Fragment;
-    let all: [(Kind, Assigned); 3] = [
-        (if is_vertex { attributes } else { varyings }, in_slots(&interface.inputs)),
-        (if is_fragment { colors } else { varyings }, in_slots(&interface.outputs)),
+    let patches = Kind { name: "slots of patches", first: VaryingSlot::PATCH0.into(), count: VARYINGS };
+    let all: [(Kind, Assigned); 5] = [
+        (if is_vertex { attributes } else { varyings }, in_slots(&interface.inputs, false)),
+        (if is_fragment { colors } else { varyings }, in_slots(&interface.outputs, false)),
+        (patches, in_slots(&interface.inputs, true)),
+        (patches, in_slots(&interface.outputs, true)),
         (Kind { name: "units of samplers", first: 0, count: UNITS }, samplers),
     ];
     all.iter().filter_map(|(kind, assigned)| exceeded(*kind, assigned, program, interner)).collect()

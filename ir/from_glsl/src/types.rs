@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use tgsi_environment::SamplerDim;
 
 use crate::keyword::Keyword;
+use crate::program::BlockId;
 use crate::symbol::{Interner, Symbol};
 use crate::token::TokenRange;
 
@@ -134,6 +135,8 @@ pub(crate) struct StructType {
     pub(crate) fields: Vec<Field>,
     /// The definition: `struct` and the name.
     pub(crate) tokens: TokenRange,
+    /// The interface block whose members the fields are. Such a struct is the type of no value.
+    pub(crate) block: Option<BlockId>,
 }
 
 /// Sums over a type, kept because a chain of structs that have two fields of the one before is exponential to walk.
@@ -188,6 +191,11 @@ impl TypeId {
     /// A float matrix of 2 to 4 columns and rows.
     pub(crate) const fn matrix(columns: u8, rows: u8) -> TypeId {
         TypeId(22 + 3 * (columns as u32 - 2) + rows as u32 - 2)
+    }
+
+    /// The number in the table, in which element types precede their arrays and structs.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
     }
 
     /// Whether an error was reported for the expression.
@@ -277,6 +285,11 @@ impl Types {
         self.summaries.get(ty.0 as usize).copied().unwrap_or_default()
     }
 
+    /// The types from a number on.
+    pub(crate) fn from(&self, first: usize) -> impl Iterator<Item = TypeId> + use<> {
+        (first as u32..self.data.len() as u32).map(TypeId)
+    }
+
     /// The data of a type.
     pub(crate) fn get(&self, ty: TypeId) -> TypeData {
         self.data.get(ty.0 as usize).copied().unwrap_or(TypeData::Error)
@@ -285,6 +298,11 @@ impl Types {
     /// An array.
     pub(crate) fn array(&mut self, element: TypeId, length: Option<u32>) -> TypeId {
         if element.is_error() { element } else { self.intern(TypeData::Array { element, length }) }
+    }
+
+    /// An array that the unit has already.
+    pub(crate) fn find_array(&self, element: TypeId, length: u32) -> Option<TypeId> {
+        self.ids.get(&TypeData::Array { element, length: Some(length) }).copied()
     }
 
     /// Adds a struct, different from all others.
@@ -326,6 +344,14 @@ impl Types {
     /// A struct.
     pub(crate) fn struct_type(&self, id: StructTypeId) -> Option<&StructType> {
         self.structs.get(id.0 as usize)
+    }
+
+    /// The interface block of a struct of members.
+    pub(crate) fn block_of(&self, ty: TypeId) -> Option<BlockId> {
+        match self.get(ty) {
+            TypeData::Struct(id) => self.struct_type(id).and_then(|data| data.block),
+            _ => None,
+        }
     }
 
     /// The scalar and the number of components of a scalar or vector.

@@ -82,7 +82,7 @@ impl UniformMember {
         let first = self.register + element * u32::from(self.columns) * registers;
         for (column, values) in values.chunks(usize::from(self.rows).max(1)).enumerate() {
             let start = 4 * (first as usize + column * registers as usize) + usize::from(self.component);
-            let words: Vec<u32> = values.iter().flat_map(|&value| self.words(value)).collect();
+            let words: Vec<u32> = values.iter().flat_map(|&value| self.component_type.words(value)).collect();
             let end = start + words.len();
             if buffer.len() < end {
                 buffer.resize(end.next_multiple_of(4), 0);
@@ -91,19 +91,6 @@ impl UniformMember {
                 place.copy_from_slice(&words);
             }
         }
-    }
-
-    /// The words of a component.
-    fn words(&self, value: f64) -> impl Iterator<Item = u32> {
-        let bits = value.to_bits();
-        let (first, second) = match self.component_type {
-            ComponentType::Float => ((value as f32).to_bits(), None),
-            ComponentType::Double => (bits as u32, Some((bits >> 32) as u32)),
-            // Both ranges: 0xffffffff is -1.
-            ComponentType::Int | ComponentType::Uint => (value as i64 as u32, None),
-            ComponentType::Bool => (u32::from(value != 0.0), None),
-        };
-        std::iter::once(first).chain(second)
     }
 }
 
@@ -161,6 +148,19 @@ impl Uniform {
 }
 
 impl ComponentType {
+    /// The words of a component.
+    fn words(self, value: f64) -> impl Iterator<Item = u32> {
+        let bits = value.to_bits();
+        let (first, second) = match self {
+            ComponentType::Float => ((value as f32).to_bits(), None),
+            ComponentType::Double => (bits as u32, Some((bits >> 32) as u32)),
+            // Both ranges: 0xffffffff is -1.
+            ComponentType::Int | ComponentType::Uint => (value as i64 as u32, None),
+            ComponentType::Bool => (u32::from(value != 0.0), None),
+        };
+        std::iter::once(first).chain(second)
+    }
+
     /// The value with these bits.
     fn value(self, bits: u64) -> f64 {
         match self {
@@ -282,14 +282,80 @@ pub struct Resource {
     /// and of an outermost array in a storage block the first element counts; 0 for other kinds.
     #[serde(skip_serializing_if = "is_zero")]
     pub num_active: u32,
+    /// The members of a block, if the front end knows them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<BlockMember>,
+}
+
+/// A scalar, vector or matrix in a block, or an array of them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct BlockMember {
+    /// The name by which an application finds it: with that of the block, if members are accessed through an instance.
+    pub path: String,
+    /// Type of the components.
+    pub component_type: ComponentType,
+    /// Components of a vector or column: 1 to 4.
+    pub rows: u8,
+    /// Columns; 1 for scalars and vectors.
+    pub columns: u8,
+    /// Length of an array; 0 for one at the end of a storage block.
+    pub length: Option<u32>,
+    /// Byte offset in the block.
+    pub offset: u32,
+    /// Bytes between elements of an array.
+    pub array_stride: u32,
+    /// Bytes between the columns of a matrix, or its rows.
+    pub matrix_stride: u32,
+    /// Whether a matrix is stored by rows.
+    pub row_major: bool,
+}
+
+impl BlockMember {
+    /// A member that is not an array.
+    pub fn new(path: String, component_type: ComponentType, rows: u8, columns: u8, offset: u32) -> BlockMember {
+        let (length, array_stride, matrix_stride, row_major) = (None, 0, 0, false);
+        BlockMember { path, component_type, rows, columns, length, offset, array_stride, matrix_stride, row_major }
+    }
+
+    /// The bytes of an element: by column, each with its components, in the order of the values.
+    pub fn write(&self, element: u32, values: &[f64], block: &mut Vec<u8>) {
+        let start = u64::from(self.offset) + u64::from(element) * u64::from(self.array_stride);
+        let size: u64 = if self.component_type == ComponentType::Double { 8 } else { 4 };
+        let rows = u64::from(self.rows).max(1);
+        for (number, &value) in (0u64..).zip(values) {
+            let (column, row) = (number / rows, number % rows);
+            let (line, place) = if self.row_major { (row, column) } else { (column, row) };
+            let at = (start + line * u64::from(self.matrix_stride) + place * size) as usize;
+            let bytes: Vec<u8> = self.component_type.words(value).flat_map(u32::to_le_bytes).collect();
+            if block.len() < at + bytes.len() {
+                block.resize((at + bytes.len()).next_multiple_of(16), 0);
+            }
+            if let Some(target) = block.get_mut(at..at + bytes.len()) {
+                target.copy_from_slice(&bytes);
+            }
+        }
+    }
 }
 
 impl Resource {
     /// A resource of one register without sampler.
     pub fn new(kind: ResourceKind, name: String, descriptor: Descriptor, register: u32) -> Resource {
         let (sampler, num_registers) = (None, 1);
-        let (element, offset, size, num_active) = (0, 0, 0, 0);
-        Resource { kind, name, descriptor, element, sampler, register, num_registers, offset, size, num_active }
+        let (element, offset, size, num_active, members) = (0, 0, 0, 0, Vec::new());
+        Resource {
+            kind,
+            name,
+            descriptor,
+            element,
+            sampler,
+            register,
+            num_registers,
+            offset,
+            size,
+            num_active,
+            members,
+        }
     }
 
     /// A line for people: `texture image (set 0, binding 3) with sampler (set 0, binding 4) = SAMP[0]`.

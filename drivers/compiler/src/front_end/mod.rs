@@ -27,7 +27,7 @@ use crate::{Compiler, Source};
 pub use embedded::{findings as embedded_findings, several as several_shaders};
 pub use error::InputError;
 pub use interface::{
-    ComponentType, Descriptor, Interface, InterfaceVariable, Resource, ResourceKind, SamplerUniform,
+    BlockMember, ComponentType, Descriptor, Interface, InterfaceVariable, Resource, ResourceKind, SamplerUniform,
     SpecializationConstant, Uniform, UniformError, UniformMember,
 };
 pub use ir_text::{IR_TEXT, IrText};

@@ -68,7 +68,7 @@ impl Analyzer<'_> {
                 }
                 return self.error_expr(tokens);
             }
-            Some(Entity::Functions(_) | Entity::Variable(_)) | None => {}
+            Some(Entity::Functions(_) | Entity::Variable(_) | Entity::Member(..)) | None => {}
         }
         let overloads = self.overloads(name);
         let is_missing = !matches!(&*overloads, Overloads::Found(_)) && self.scopes.functions(name).is_empty();

@@ -21,10 +21,33 @@ pub(crate) fn find_errors(program: &Program, interner: &Interner) -> Vec<(Semant
     if program.main.is_none() {
         errors.push((SemanticError::NoMain, TokenRange::default()));
     }
+    check_stage_layouts(program, &mut errors);
     for storage in [Storage::Input, Storage::Output] {
         check_locations(program, interner, storage, &mut errors);
     }
     errors
+}
+
+/// Checks that the shader states what its stage needs.
+fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, TokenRange)>) {
+    let stage = &program.layout.stage;
+    let needed: &[(bool, &'static str)] = match program.stage {
+        ShaderStage::Geometry => &[
+            (stage.input.is_none(), "the input primitive, such as `layout(triangles) in;`"),
+            (stage.output.is_none(), "the output primitive, such as `layout(triangle_strip) out;`"),
+            (stage.max_vertices.is_none(), "the number of vertices, such as `layout(max_vertices = 3) out;`"),
+        ],
+        ShaderStage::TessCtrl => {
+            &[(stage.vertices.is_none(), "the number of vertices, such as `layout(vertices = 3) out;`")]
+        }
+        ShaderStage::TessEval => &[(stage.input.is_none(), "the primitive, such as `layout(triangles) in;`")],
+        ShaderStage::Compute => {
+            &[(stage.local_size == [None; 3], "the size of workgroups, such as `layout(local_size_x = 1) in;`")]
+        }
+        _ => &[],
+    };
+    let missing = needed.iter().filter(|(is_missing, _)| *is_missing);
+    errors.extend(missing.map(|&(_, what)| (SemanticError::MissingLayout { what }, TokenRange::default())));
 }
 
 /// Checks the explicit locations of inputs or outputs.
@@ -46,7 +69,7 @@ fn check_locations(
     for &id in &program.globals {
         let variable = program.variable(id);
         let Some(first) = variable.traits.location.filter(|_| variable.storage == storage) else { continue };
-        let end = first.saturating_add(program.types.summary(variable.ty).registers.max(1));
+        let end = first.saturating_add(program.slots(id));
         if end > limit {
             errors.push((SemanticError::Limit { what, limit: limit.into() }, variable.tokens));
             continue;

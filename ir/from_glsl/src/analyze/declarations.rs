@@ -1,5 +1,7 @@
 //! Declarations of variables, with their initialisers.
 
+use super::blocks::BlockSource;
+use super::layouts::Places;
 use super::qualifiers::Qualifiers;
 use super::scopes::Entity;
 use super::{Analyzer, SemanticError};
@@ -33,9 +35,8 @@ impl Analyzer<'_> {
                 self.requalify(&found, ast.list(names), tokens);
                 Vec::new()
             }
-            Some(Declaration::Block { tokens, .. }) => {
-                let since = Since::new(140, 300).or(&[Extension::ARBUniformBufferObject]);
-                self.require(&since, "an interface block", tokens);
+            Some(Declaration::Block { qualifiers, name, members, instance, tokens }) => {
+                self.block(qualifiers, &BlockSource { name, members, instance, tokens });
                 Vec::new()
             }
             Some(Declaration::Prototype(prototype)) => {
@@ -88,9 +89,13 @@ impl Analyzer<'_> {
             self.redeclare_builtin(found, ty, declarator);
             return None;
         }
+        self.check_layouts(found, Places::VARIABLE);
         let storage = self.storage_of(found, is_global, declarator.tokens);
+        let is_patch = found.traits.patch;
+        let ty = self.sized_by_stage(ty, storage, is_patch, declarator.tokens);
         // The name is in scope after its initialiser.
         let (ty, value) = self.initializer(ty, storage, declarator);
+        self.check_per_vertex_array(ty, storage, found, declarator.tokens);
         let ty = self.checked_type(ty, storage, found, declarator.tokens);
         if let Some(variable) = self.resized(declarator, ty, storage) {
             return value.map(|value| self.add_stmt(StmtKind::Declare(variable, Some(value)), declarator.tokens));
@@ -107,8 +112,13 @@ impl Analyzer<'_> {
         let id = self.add_variable(declarator.name, ty, storage, declarator.tokens);
         let keeps_value = matches!(storage, Storage::Const | Storage::Uniform);
         let precision = self.precision_or_default(found.precision, ty);
+        let is_per_vertex = self.is_per_vertex(storage, is_patch);
+        if is_per_vertex {
+            self.per_vertex.push(id);
+        }
         if let Some(variable) = self.variable_mut(id) {
             variable.traits = Traits { precision, ..found.traits };
+            variable.is_per_vertex = is_per_vertex;
             variable.value = constant.filter(|_| keeps_value);
             // Also by a value with an error.
             variable.is_written = declarator.initializer.is_some();
@@ -116,6 +126,9 @@ impl Analyzer<'_> {
         if is_global {
             self.program.globals.push(id);
             self.note_value(id, value, constant);
+        }
+        if storage == Storage::Output {
+            self.capture(id, &found.capture, declarator.tokens);
         }
         self.declare(declarator.name, Entity::Variable(id), declarator.tokens);
         if keeps_value && (constant.is_some() || value.is_none()) {

@@ -96,6 +96,20 @@ pub(crate) enum SemanticError {
         /// The reason.
         what: String,
     },
+    /// A shader without a layout that its stage needs.
+    #[error("the shader does not state {what}")]
+    MissingLayout {
+        /// The layout, with an example.
+        what: &'static str,
+    },
+    /// An array whose length is not the number of vertices of the stage.
+    #[error("the array has {found} elements, but the primitive or patch {vertices} vertices")]
+    VertexCount {
+        /// The length.
+        found: u32,
+        /// The number of vertices.
+        vertices: u32,
+    },
     /// An expression that must be constant.
     #[error("{what} must be constant")]
     NotConstant {
@@ -496,6 +510,8 @@ impl SemanticError {
         LocationOverlap => "G0350" "location-overlap",
         NotAnInput => "G0351" "not-an-input",
         TooFewSlots => "G0352" "too-few-slots",
+        VertexCount => "G0353" "vertex-count",
+        MissingLayout => "G0354" "missing-layout",
         UnitMismatch => "G0360" "unit-mismatch",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",

@@ -166,6 +166,7 @@ impl Analyzer<'_> {
     fn name(&mut self, name: Symbol, tokens: TokenRange) -> ExprId {
         match self.scopes.find(name) {
             Some(&Entity::Variable(id)) => self.read(id, tokens),
+            Some(&Entity::Member(id, number)) => self.member_of(id, number, tokens),
             Some(_) => {
                 let name = self.spelling(name);
                 self.report(SemanticError::NotAVariable { name }, tokens);
@@ -259,7 +260,7 @@ impl Analyzer<'_> {
     }
 
     /// An element of an array, a column of a matrix, or a component of a vector.
-    fn index(&mut self, base: ExprId, index: ExprId, tokens: TokenRange) -> ExprId {
+    pub(super) fn index(&mut self, base: ExprId, index: ExprId, tokens: TokenRange) -> ExprId {
         let (ty, index_ty) = (self.ty(base), self.ty(index));
         if ty.is_error() || index_ty.is_error() {
             return self.error_expr(tokens);
@@ -286,6 +287,7 @@ impl Analyzer<'_> {
             return self.error_expr(tokens);
         }
         if length.is_none()
+            && !self.is_open(base)
             && let Some(index) = constant
             && let Some(limit) = self.exceeded_length(base, index)
         {
@@ -306,7 +308,7 @@ impl Analyzer<'_> {
                 }
             }
         }
-        if constant.is_none() && length.is_none() {
+        if constant.is_none() && length.is_none() && !self.is_open(base) {
             self.report(SemanticError::Unsized { what: "an index that is not constant" }, tokens);
             return self.error_expr(tokens);
         }
@@ -325,6 +327,18 @@ impl Analyzer<'_> {
             _ => None,
         };
         self.add_folded(ExprKind::Index(base, index), element, tokens, &[base, index], value)
+    }
+
+    /// Whether an array without length is at the end of a storage block: its length is known at run time.
+    fn is_open(&self, expr: ExprId) -> bool {
+        let ExprKind::Field(mut base, _) = self.program.expr(expr).kind else { return false };
+        while let ExprKind::Index(of, _) = self.program.expr(base).kind {
+            base = of;
+        }
+        match self.program.expr(base).kind {
+            ExprKind::Variable(id) => self.program.variable(id).storage == Storage::Buffer,
+            _ => false,
+        }
     }
 
     /// The largest length of an array without length, if an index exceeds it.
@@ -363,6 +377,14 @@ impl Analyzer<'_> {
                     self.report_with(error, tokens, at, "the struct");
                     return self.error_expr(tokens);
                 };
+                if let Some(block) = self.program.types.block_of(ty)
+                    && let Some(member) = self.block_member(base, block, number as u32, tokens)
+                {
+                    return member;
+                }
+                if field.ty.is_error() {
+                    return self.error_expr(tokens);
+                }
                 let value =
                     self.constant_of(base).and_then(|value| fold::field(&self.program.types, value, number as u32));
                 self.add_folded(ExprKind::Field(base, number as u32), field.ty, tokens, &[base], value)

@@ -2,12 +2,13 @@
 
 use tgsi_ir::shader::ShaderStage;
 
+use super::layouts::Places;
 use super::qualifiers::{Qualifiers, StorageQualifier};
 use super::scopes::Entity;
 use super::storage::storage_name;
 use super::{Analyzer, SemanticError, UnitInfo};
 use crate::ast;
-use crate::builtins::variables::{self, Found, Role};
+use crate::builtins::variables::{self, BuiltinVariable, Found, Role};
 use crate::program::{ExprId, ExprKind, Storage, VariableId};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
@@ -32,6 +33,7 @@ impl Analyzer<'_> {
             self.report(SemanticError::Redeclared { name }, declarator.tokens);
             return;
         }
+        self.check_layouts(found, Places::VARIABLE);
         let storage = match found.storage {
             StorageQualifier::Varying if self.program.stage == ShaderStage::Vertex => Some(StorageQualifier::Out),
             StorageQualifier::Varying => Some(StorageQualifier::In),
@@ -141,9 +143,11 @@ impl Analyzer<'_> {
 
     /// Adds qualifiers to declared names, or to the shader.
     pub(super) fn requalify(&mut self, found: &Qualifiers, names: &[(Symbol, TokenRange)], tokens: TokenRange) {
-        self.program.layout.early_fragment_tests |= found.early_fragment_tests;
-        self.program.layout.origin_upper_left |= found.origin_upper_left;
-        self.program.layout.pixel_center_integer |= found.pixel_center_integer;
+        if names.is_empty() {
+            self.default_layouts(found, tokens);
+        } else {
+            self.check_layouts(found, Places::OTHER);
+        }
         if !names.is_empty() && self.function.is_some() && found.traits.invariant {
             let error =
                 SemanticError::QualifierNotAllowed { qualifier: "invariant".to_owned(), place: "in a function" };
@@ -204,54 +208,84 @@ impl Analyzer<'_> {
 
     /// The variable of the language with a name, if the version has it.
     pub(super) fn builtin(&mut self, name: Symbol, tokens: TokenRange) -> Option<VariableId> {
-        let (version, stage) = (self.unit.version, self.unit.stage);
+        if let Some(array) = self.vertex_array(name, tokens) {
+            return Some(array);
+        }
+        if self.hidden_members.contains(&name) {
+            return None;
+        }
         let spelling = self.spelling(name);
-        let UnitInfo { enabled, constants, .. } = self.unit;
-        let types = &mut self.program.types;
-        match variables::lookup(&spelling, version, enabled, stage, constants, types, self.interner) {
+        match self.find_builtin(&spelling) {
             Found::Unknown => None,
+            Found::Variable { variable, ty, removed } => Some(self.add_builtin(name, variable, ty, removed, tokens)),
+            found => Some(self.report_unavailable(name, &spelling, found, tokens)),
+        }
+    }
+
+    /// Looks up a variable of the language.
+    pub(super) fn find_builtin(&mut self, spelling: &str) -> Found {
+        let UnitInfo { version, stage, enabled, constants, .. } = self.unit;
+        let types = &mut self.program.types;
+        variables::lookup(spelling, version, enabled, stage, constants, types, self.interner)
+    }
+
+    /// Reports a variable that the version or stage lacks.
+    pub(super) fn report_unavailable(
+        &mut self,
+        name: Symbol,
+        spelling: &str,
+        found: Found,
+        tokens: TokenRange,
+    ) -> VariableId {
+        let version = self.unit.version;
+        let (what, shown) = (format!("`{}`", self.interner.spelling(name)), version.to_string());
+        let error = match found {
             Found::Unavailable(since) => {
-                let (what, remedy) = (format!("`{spelling}`"), since.remedy(version));
-                Some(self.unavailable(
-                    name,
-                    SemanticError::NeedsVersion { what, version: version.to_string(), remedy },
-                    tokens,
-                ))
+                SemanticError::NeedsVersion { what, version: shown, remedy: since.remedy(version) }
             }
             Found::Compatibility => {
-                let (what, version) = (format!("`{spelling}`"), version.to_string());
                 let remedy = "needs the compatibility profile: `#version 150 compatibility`".to_owned();
-                Some(self.unavailable(name, SemanticError::NeedsVersion { what, version, remedy }, tokens))
+                SemanticError::NeedsVersion { what, version: shown, remedy }
             }
             Found::Removed(since) => {
-                let (what, version) = (format!("`{spelling}`"), version.to_string());
-                let remedy = format!("version {since} removed it");
-                Some(self.unavailable(name, SemanticError::NeedsVersion { what, version, remedy }, tokens))
+                SemanticError::NeedsVersion { what, version: shown, remedy: format!("version {since} removed it") }
             }
-            Found::OtherStage(stages) => {
-                let error = SemanticError::WrongStage { what: format!("`{spelling}`"), stages: stages.to_string() };
-                Some(self.unavailable(name, error, tokens))
+            Found::OtherStage(stages) => SemanticError::WrongStage { what, stages: stages.to_string() },
+            Found::Unknown | Found::Variable { .. } => {
+                SemanticError::Undeclared { name: spelling.to_owned(), near: None }
             }
-            Found::Variable { variable, ty, removed } => {
-                if let Some(removed) = removed {
-                    let version = format!("{}.{:02}", removed / 100, removed % 100);
-                    self.report(SemanticError::Deprecated { what: format!("`{spelling}`"), version }, tokens);
-                }
-                let id = self.add_variable(name, ty, Storage::Builtin(variable), TokenRange::default());
-                if let Role::Constant(values) = variable.role(version) {
-                    let chosen = self.unit.constants.get(variable.name()).map(|value| [value]);
-                    let values = chosen.as_ref().map_or(values, |value| value);
-                    let bits = values.iter().map(|&value| u64::from(value as u32)).collect();
-                    let value = self.add_constant(crate::program::Constant { ty, bits });
-                    if let Some(variable) = self.variable_mut(id) {
-                        variable.value = Some(value);
-                    }
-                }
-                self.program.globals.push(id);
-                self.scopes.declare_builtin(name, Entity::Variable(id));
-                Some(id)
+        };
+        self.unavailable(name, error, tokens)
+    }
+
+    /// Adds a variable of the language at its first use.
+    fn add_builtin(
+        &mut self,
+        name: Symbol,
+        variable: BuiltinVariable,
+        ty: TypeId,
+        removed: Option<u16>,
+        tokens: TokenRange,
+    ) -> VariableId {
+        let version = self.unit.version;
+        if let Some(removed) = removed {
+            let version = format!("{}.{:02}", removed / 100, removed % 100);
+            let what = format!("`{}`", self.interner.spelling(name));
+            self.report(SemanticError::Deprecated { what, version }, tokens);
+        }
+        let id = self.add_variable(name, ty, Storage::Builtin(variable), TokenRange::default());
+        if let Role::Constant(values) = variable.role(version) {
+            let chosen = self.unit.constants.get(variable.name()).map(|value| [value]);
+            let values = chosen.as_ref().map_or(values, |value| value);
+            let bits = values.iter().map(|&value| u64::from(value as u32)).collect();
+            let value = self.add_constant(crate::program::Constant { ty, bits });
+            if let Some(variable) = self.variable_mut(id) {
+                variable.value = Some(value);
             }
         }
+        self.program.globals.push(id);
+        self.scopes.declare_builtin(name, Entity::Variable(id));
+        id
     }
 
     /// Declares a name of the language that the version lacks, so that the error is reported once.

@@ -5,7 +5,9 @@
 //! from its typed operands. An expression with an error has the error type, on which nothing more is reported. Syntax
 //! that a version lacks was reported by the parser; here it has its later meaning.
 
+mod blocks;
 mod calls;
+mod captures;
 mod complete;
 mod constructors;
 mod conversions;
@@ -15,7 +17,9 @@ mod expressions;
 mod finish;
 mod functions;
 mod language;
+mod layouts;
 mod operators;
+mod per_vertex;
 mod products;
 mod qualifiers;
 mod scopes;
@@ -39,9 +43,10 @@ use crate::extension::Extensions;
 use crate::findings::Findings;
 use crate::keyword::Keyword;
 use crate::options::ConstantValues;
+use crate::packing::Packer;
 use crate::program::{
-    Arenas, Constant, ConstantId, Expr, ExprId, ExprKind, ExprList, FunctionId, Layout, Program, Stmt, StmtId,
-    StmtKind, Storage, Traits, Variable, VariableId,
+    Arenas, BlockId, Constant, ConstantId, Expr, ExprId, ExprKind, ExprList, FunctionId, Layout, Packing, Program,
+    Stmt, StmtId, StmtKind, Storage, Traits, Variable, VariableId,
 };
 use crate::symbol::{Interner, Symbol};
 use crate::token::{TokenRange, Tokens};
@@ -96,6 +101,7 @@ pub(crate) fn analyze(
         initializers: Vec::new(),
         main: None,
         layout: Layout::default(),
+        strides: [None; 4],
     };
     let reported = findings.error_spans();
     let mut analyzer = Analyzer {
@@ -124,6 +130,14 @@ pub(crate) fn analyze(
         reported,
         reported_functions: FxHashSet::default(),
         earlier: EarlierUnits::default(),
+        blocks: FxHashMap::default(),
+        uniform_defaults: (Packing::Std140, false),
+        buffer_defaults: (Packing::Std140, false),
+        packer: Packer::default(),
+        capture_buffer: 0,
+        per_vertex: Vec::new(),
+        redeclared_per_vertex: FxHashSet::default(),
+        hidden_members: FxHashSet::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
     analyzer.program.arenas.expr.reserve(ast.exprs.len() * 3 / 2);
@@ -209,6 +223,20 @@ struct Analyzer<'a> {
     reported_functions: FxHashSet<Symbol>,
     /// What earlier units of the program declare.
     earlier: EarlierUnits,
+    /// Blocks by name and interface.
+    blocks: FxHashMap<(Symbol, u8), BlockId>,
+    /// `layout(...) uniform;` and `layout(...) buffer;`: the packing, and whether matrices are stored by rows.
+    uniform_defaults: (Packing, bool),
+    buffer_defaults: (Packing, bool),
+    packer: Packer,
+    /// The default of `xfb_buffer`.
+    capture_buffer: u32,
+    /// Variables with an element for each vertex, with those of blocks.
+    per_vertex: Vec<VariableId>,
+    /// The redeclarations of `gl_PerVertex`: of inputs, of outputs.
+    redeclared_per_vertex: FxHashSet<bool>,
+    /// Members that a redeclaration of `gl_PerVertex` leaves out.
+    hidden_members: FxHashSet<Symbol>,
 }
 
 impl Analyzer<'_> {
@@ -397,6 +425,9 @@ impl Analyzer<'_> {
             ty,
             storage,
             traits: Traits::default(),
+            block: None,
+            capture: None,
+            is_per_vertex: false,
             value: None,
             tokens,
             max_index: None,
@@ -416,13 +447,13 @@ impl Analyzer<'_> {
     fn declare(&mut self, name: Symbol, entity: Entity, tokens: TokenRange) {
         self.check_name(name, tokens);
         let is_reported = |other: &Entity| match other {
-            Entity::Variable(id) => self.program.variable(*id).ty.is_error(),
+            Entity::Variable(id) | Entity::Member(id, _) => self.program.variable(*id).ty.is_error(),
             Entity::Type(ty) => ty.is_error(),
             Entity::Functions(_) => false,
         };
         if let Some(other) = self.scopes.find_here(name, &entity).filter(|other| !is_reported(other)) {
             let at = match other {
-                Entity::Variable(id) => Some(self.program.variable(*id).tokens),
+                Entity::Variable(id) | Entity::Member(id, _) => Some(self.program.variable(*id).tokens),
                 Entity::Functions(ids) => ids.first().map(|&id| self.program.function(id).tokens),
                 Entity::Type(ty) => match self.program.types.get(*ty) {
                     crate::types::TypeData::Struct(id) => self.program.types.struct_type(id).map(|data| data.tokens),

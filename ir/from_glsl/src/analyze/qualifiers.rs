@@ -2,11 +2,12 @@
 
 use tgsi_ir::shader::ShaderStage;
 
+use super::layouts::{LAYOUT_EXPRESSIONS, Row};
 use super::{Analyzer, SemanticError};
 use crate::ast::{self, Qualifier, QualifierKind};
 use crate::extension::Extension;
 use crate::keyword::Keyword;
-use crate::program::{ExprKind, Interpolation, Traits};
+use crate::program::{Capture, Interpolation, Packing, Primitive, StageLayout, Traits};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{Scalar, TypeData, TypeId};
@@ -90,7 +91,7 @@ pub(super) enum StorageQualifier {
 }
 
 /// The qualifiers of a declaration, checked against each other.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Qualifiers {
     pub(super) storage: StorageQualifier,
     /// The token of the storage qualifier.
@@ -100,31 +101,34 @@ pub(super) struct Qualifiers {
     pub(super) precision: Option<Keyword>,
     /// The qualifier of the interpolation.
     pub(super) interpolation: Option<Keyword>,
-    pub(super) is_patch: bool,
     pub(super) traits: Traits,
     /// `origin_upper_left`, `pixel_center_integer`, `early_fragment_tests`, each with whether it occurs.
     pub(super) origin_upper_left: bool,
     pub(super) pixel_center_integer: bool,
     pub(super) early_fragment_tests: bool,
+    pub(super) post_depth_coverage: bool,
     /// The layout of `gl_FragDepth`; 0 without one.
     pub(super) depth_layout: u32,
+    /// The layout of a block in memory.
+    pub(super) packing: Option<Packing>,
+    pub(super) is_std430: bool,
+    /// `row_major` or `column_major`.
+    pub(super) row_major: Option<bool>,
+    /// `offset`, `align`
+    pub(super) offset: Option<u32>,
+    pub(super) align: Option<u32>,
+    /// `xfb_buffer`, `xfb_offset`, `xfb_stride`
+    pub(super) capture: Capture,
+    /// A primitive of `in;` or `out;`.
+    pub(super) primitive: Option<Primitive>,
+    /// Other layouts of `in;` and `out;`.
+    pub(super) stage: StageLayout,
+    /// All layouts, for the check of their place.
+    pub(super) layouts: Vec<(&'static Row, TokenRange)>,
 }
-
-/// Versions of `layout(index = ...)` for fragment outputs.
-const INDEX: Since =
-    Since::new(330, NEVER).or(&[Extension::ARBExplicitAttribLocation, Extension::EXTBlendFuncExtended]);
-
-/// Versions of `layout(binding = ...)`.
-const BINDING: Since = Since::new(420, 310).or(&[Extension::ARBShadingLanguage420pack]);
-
-/// Versions of the layouts of `gl_FragCoord`.
-const FRAG_COORD: Since = Since::new(150, NEVER).or(&[Extension::ARBFragmentCoordConventions]);
 
 /// Versions in which qualifiers have any order.
 const FREE_ORDER: Since = Since::new(420, 310).or(&[Extension::ARBShadingLanguage420pack]);
-
-/// Versions in which values of layouts are expressions.
-const LAYOUT_EXPRESSIONS: Since = Since::new(440, NEVER).or(&[Extension::ARBEnhancedLayouts]);
 
 /// Names of a layout that are compared with others.
 const MAX_LAYOUT_NAMES: usize = 32;
@@ -276,7 +280,7 @@ impl Analyzer<'_> {
                 found.traits.sample |= keyword == K::Sample;
                 return;
             }
-            K::Patch => return found.is_patch = true,
+            K::Patch => return found.traits.patch = true,
             K::Invariant => return found.traits.invariant = true,
             K::Precise => return found.traits.precise = true,
             _ => {
@@ -348,68 +352,6 @@ impl Analyzer<'_> {
                 self.report(error, tokens);
             }
             _ => {}
-        }
-    }
-
-    /// Reads an identifier of a layout.
-    fn layout_item(&mut self, item: &ast::LayoutItem, found: &mut Qualifiers) {
-        let name = self.spelling(item.name);
-        let value = item.value.map(|value| self.expression(value));
-        if let Some(value) = value
-            && !matches!(self.program.expr(value).kind, ExprKind::Constant | ExprKind::Error)
-        {
-            self.require(&LAYOUT_EXPRESSIONS, "a layout whose value is an expression", item.tokens);
-        }
-        let number = value.map(|value| (self.integer_of(value), self.ty(value)));
-        if let Some((None, ty)) = number {
-            if !ty.is_error() {
-                self.report(SemanticError::NotConstant { what: "the value of a layout" }, item.tokens);
-            }
-            return;
-        }
-        let number = number.and_then(|(number, _)| number);
-        let index = |analyzer: &mut Self, since: &Since| -> Option<u32> {
-            analyzer.require(since, format!("the layout `{name}`"), item.tokens);
-            let index = number.and_then(|number| u32::try_from(number).ok());
-            if index.is_none() {
-                let needed = "a value that is not negative";
-                analyzer.report(SemanticError::LayoutValue { name: name.clone(), needed }, item.tokens);
-            }
-            index
-        };
-        match name.as_str() {
-            // Which variables have one is checked with their storage.
-            "location" => found.traits.location = index(self, &Since::ALWAYS),
-            "index" => {
-                found.traits.index = index(self, &INDEX);
-                if found.traits.index.is_some_and(|index| index > 1) {
-                    self.report(SemanticError::LayoutValue { name: name.clone(), needed: "0 or 1" }, item.tokens);
-                }
-            }
-            "binding" => found.traits.binding = index(self, &BINDING),
-            "origin_upper_left" | "pixel_center_integer" => {
-                self.require(&FRAG_COORD, format!("the layout `{name}`"), item.tokens);
-                if number.is_some() {
-                    self.report(SemanticError::LayoutValue { name: name.clone(), needed: "no value" }, item.tokens);
-                }
-                found.origin_upper_left |= name == "origin_upper_left";
-                found.pixel_center_integer |= name == "pixel_center_integer";
-            }
-            "depth_any" | "depth_greater" | "depth_less" | "depth_unchanged" => {
-                let since =
-                    Since::new(420, NEVER).or(&[Extension::ARBConservativeDepth, Extension::AMDConservativeDepth]);
-                self.require(&since, format!("the layout `{name}`"), item.tokens);
-                let names = ["depth_any", "depth_greater", "depth_less", "depth_unchanged"];
-                found.depth_layout = (1..).zip(names).find(|&(_, other)| other == name).map_or(0, |(number, _)| number);
-            }
-            "early_fragment_tests" => {
-                let since = Since::new(420, 310).or(&[Extension::ARBShaderImageLoadStore]);
-                self.require(&since, format!("the layout `{name}`"), item.tokens);
-                found.early_fragment_tests = true;
-            }
-            _ => {
-                self.report(SemanticError::Layout { name, place: "for this declaration" }, item.tokens);
-            }
         }
     }
 

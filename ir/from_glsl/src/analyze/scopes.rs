@@ -11,6 +11,8 @@ use crate::types::TypeId;
 pub(crate) enum Entity {
     /// A variable.
     Variable(VariableId),
+    /// A member of a block in memory without instance name: the variable of the block, and the number.
+    Member(VariableId, u32),
     /// A struct.
     Type(TypeId),
     /// The functions of the name, in order of declaration.
@@ -100,7 +102,7 @@ impl Scopes {
             |space| self.last(name, space).filter(|entry| entry.depth == self.depth()).map(|entry| &entry.entity);
         let value = here(Space::Values);
         match entity {
-            Entity::Variable(_) => value,
+            Entity::Variable(_) | Entity::Member(..) => value,
             Entity::Type(_) => value.or(here(self.space_of_functions())),
             Entity::Functions(_) => {
                 let is_type = |entity: &&Entity| matches!(entity, Entity::Type(_));

@@ -45,12 +45,13 @@ impl Analyzer<'_> {
             StorageQualifier::Varying if at_entry => Storage::Output,
             StorageQualifier::Varying => Storage::Input,
             StorageQualifier::InOut => Storage::Global,
+            StorageQualifier::Shared if self.program.stage == ShaderStage::Compute => Storage::Shared,
             StorageQualifier::Buffer | StorageQualifier::Shared => {
-                let qualifier = if found.storage == StorageQualifier::Buffer { "buffer" } else { "shared" };
-                let error = SemanticError::QualifierNotAllowed {
-                    qualifier: qualifier.to_owned(),
-                    place: "for a variable of this stage",
+                let (qualifier, place) = match found.storage {
+                    StorageQualifier::Buffer => ("buffer", "outside of a block"),
+                    _ => ("shared", "for a variable of this stage"),
                 };
+                let error = SemanticError::QualifierNotAllowed { qualifier: qualifier.to_owned(), place };
                 self.report(error, found.storage_tokens);
                 Storage::Global
             }
@@ -74,6 +75,7 @@ impl Analyzer<'_> {
             self.report(error, tokens);
         }
         self.check_location(found, storage, tokens);
+        self.check_patch(found, storage, tokens);
         if found.origin_upper_left || found.pixel_center_integer {
             let name = if found.origin_upper_left { "origin_upper_left" } else { "pixel_center_integer" };
             let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
@@ -87,7 +89,7 @@ impl Analyzer<'_> {
     }
 
     /// Checks qualifiers of the interpolation between stages.
-    fn check_interpolation(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
+    pub(super) fn check_interpolation(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
         let stage = self.program.stage;
         let place = match storage {
             Storage::Input if stage == ShaderStage::Vertex => Some("for a vertex input"),

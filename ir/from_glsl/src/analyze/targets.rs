@@ -18,7 +18,7 @@ impl Analyzer<'_> {
             Ok(variable) => match self.read_only(variable) {
                 None => {
                     self.record_write(variable, expr, also_reads);
-                    return true;
+                    return self.check_own_vertex(variable, expr);
                 }
                 Some(what) => (what, self.program.variable(variable).tokens),
             },
@@ -60,7 +60,7 @@ impl Analyzer<'_> {
         let variable = self.program.variable(id);
         let name = self.interner.spelling(variable.name);
         let what = match variable.storage {
-            Storage::Local | Storage::Global | Storage::Output => return None,
+            Storage::Local | Storage::Global | Storage::Output | Storage::Buffer | Storage::Shared => return None,
             Storage::Const => "a constant",
             Storage::Uniform => "a uniform",
             Storage::Input if self.program.stage == ShaderStage::Vertex => "a vertex attribute",

@@ -178,7 +178,10 @@ impl Analyzer<'_> {
         }
         let ty = match self.earlier_struct(spec.name, &fields) {
             Some(ty) => ty,
-            None => self.program.types.add_struct(StructType { name: spec.name, fields, tokens: spec.tokens }),
+            None => {
+                let data = StructType { name: spec.name, fields, tokens: spec.tokens, block: None };
+                self.program.types.add_struct(data)
+            }
         };
         if let Some(name) = spec.name {
             self.declare(name, Entity::Type(ty), spec.tokens);
@@ -229,7 +232,7 @@ impl Analyzer<'_> {
     fn near(&self, spelling: &str) -> Option<String> {
         // Names that were reported have variables with the error type.
         let is_declared = |entity: &Entity| match entity {
-            Entity::Variable(id) => !self.program.variable(*id).ty.is_error(),
+            Entity::Variable(id) | Entity::Member(id, _) => !self.program.variable(*id).ty.is_error(),
             Entity::Type(_) | Entity::Functions(_) => true,
         };
         let own = self.scopes.names().filter(|&(_, entity)| is_declared(entity));
@@ -243,6 +246,10 @@ impl Analyzer<'_> {
         let summary = self.program.types.summary(ty);
         if summary.has_opaque {
             self.report(SemanticError::Opaque { what: "samplers cannot be copied or compared" }, tokens);
+            return false;
+        }
+        if self.program.types.block_of(self.program.types.without_arrays(ty)).is_some() {
+            self.report(SemanticError::Opaque { what: "blocks cannot be copied or compared" }, tokens);
             return false;
         }
         let is_array = matches!(self.program.types.get(ty), TypeData::Array { .. });

@@ -5,11 +5,12 @@
 
 use rustc_hash::FxHashMap;
 
+use super::blocks::{BlockSource, storage_key};
 use super::qualifiers::{Precisions, Qualifiers};
 use super::scopes::Entity;
 use super::{Analyzer, SemanticError, UnitInfo};
 use crate::ast::{self, Ast};
-use crate::program::{ConstantId, ExprId, FunctionId, Parameter, Storage, VariableId};
+use crate::program::{BlockId, ConstantId, ExprId, FunctionId, Parameter, Storage, VariableId};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{Field, StructTypeId, TypeData, TypeId};
@@ -38,6 +39,8 @@ impl Initial {
 pub(super) struct EarlierUnits {
     functions: FxHashMap<Symbol, Vec<FunctionId>>,
     variables: FxHashMap<Symbol, VariableId>,
+    /// Blocks by name and interface.
+    blocks: FxHashMap<(Symbol, u8), BlockId>,
     /// Number of structs.
     structs: u32,
     /// The initial values of global variables, also of this unit.
@@ -54,6 +57,11 @@ impl<'a> Analyzer<'a> {
         for &id in &self.program.globals {
             self.earlier.variables.entry(self.program.variable(id).name).or_insert(id);
         }
+        for (key, block) in std::mem::take(&mut self.blocks) {
+            self.earlier.blocks.entry(key).or_insert(block);
+        }
+        self.uniform_defaults = Default::default();
+        self.buffer_defaults = Default::default();
         self.earlier.structs = self.program.types.num_structs();
         self.ast = ast;
         self.unit = unit;
@@ -98,6 +106,29 @@ impl<'a> Analyzer<'a> {
             let is_equal = other.fields.len() == fields.len() && other.fields.iter().zip(fields).all(is_same);
             if is_equal { types.of_struct(id) } else { None }
         })
+    }
+
+    /// The block of an earlier unit with the same members. Reports members that differ.
+    pub(super) fn earlier_block(
+        &mut self,
+        storage: Storage,
+        fields: &[Field],
+        source: &BlockSource,
+    ) -> Option<BlockId> {
+        let id = *self.earlier.blocks.get(&(source.name, storage_key(storage)))?;
+        let block = self.program.block(id);
+        let structure = self.program.types.without_arrays(self.program.variable(block.variable).ty);
+        let known = self.program.types.fields(structure);
+        let same = |(a, b): (&Field, &Field)| a.name == b.name && a.ty == b.ty;
+        let is_same = known.len() == fields.len()
+            && known.iter().zip(fields).all(same)
+            && block.has_instance == source.instance.is_some();
+        if !is_same {
+            let (name, first) = (self.spelling(source.name), block.tokens);
+            let error = SemanticError::UnitMismatch { name };
+            self.report_with(error, source.tokens, first, "the declaration of the other unit");
+        }
+        is_same.then_some(id)
     }
 
     /// The variable of an earlier unit that a declaration is about. Reports a type or qualifiers that differ. Arrays

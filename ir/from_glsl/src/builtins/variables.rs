@@ -232,7 +232,16 @@ pub(crate) fn implementation_constants() -> impl Iterator<Item = &'static str> {
 
 /// All names, for suggestions.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    BY_NAME.keys().copied()
+    BY_NAME.keys().copied().filter(|name| !name.contains('.'))
+}
+
+/// The members of `gl_in` or `gl_out`, in the order of the table: rows have the name of the array, a dot, and that of
+/// the member.
+pub(crate) fn members_of(array: &str) -> impl Iterator<Item = &'static str> + use<'_> {
+    let mut last = "";
+    let of_array =
+        interface::OTHER.iter().filter_map(move |row| row.name.split_once('.').filter(|(of, _)| *of == array));
+    of_array.map(|(_, member)| member).filter(move |member| std::mem::replace(&mut last, member) != *member)
 }
 
 /// The row that a version misses least: a version of the same language, or extensions of it.

@@ -77,7 +77,7 @@ impl Emitter<'_, '_, '_> {
                 Argument::Target(_, None) | Argument::Samplers => continue,
             };
             if let Value::Memory(deref, ty) = self.variable(variable, parameter.ty) {
-                self.store(Place { deref, ty, lanes: None }, value);
+                self.store(Place::new(deref, ty), value);
             }
         }
         self.b.build(InstData::Call { callee: target, indirect: false }, &[], None);
@@ -158,16 +158,16 @@ impl Emitter<'_, '_, '_> {
         for &step in &argument.steps {
             let Value::Memory(deref, _) = value else { break };
             value = match step {
-                SamplerStep::Field(field, ty) => Value::Memory(self.field_deref(deref, field, ty), ty),
+                SamplerStep::Field(field, ty) => Value::Memory(self.field_deref(deref, field), ty),
                 SamplerStep::Element(number, ty) => {
                     let number = super::index(&mut self.b, number);
-                    Value::Memory(self.element_deref(deref, number, ty), ty)
+                    Value::Memory(self.element_deref(deref, number), ty)
                 }
                 SamplerStep::Index(variable, ty) => {
                     let number = self.deref_temporary(variable, TypeId::INT);
                     let number = self.load(number, TypeId::INT);
                     let number = self.scalar(Value::Operand(number));
-                    Value::Memory(self.element_deref(deref, number, ty), ty)
+                    Value::Memory(self.element_deref(deref, number), ty)
                 }
             };
         }
@@ -195,6 +195,20 @@ impl Emitter<'_, '_, '_> {
                     self.b.alu(AluOp::Fabs, &[derivative])
                 });
                 return Ok(vector(self.b.alu(AluOp::Fadd, &derivatives)));
+            }
+            BuiltinOp::EmitVertex => {
+                self.emit_vertex(operands);
+                return Ok(Value::None);
+            }
+            BuiltinOp::EndPrimitive => {
+                self.end_primitive(operands);
+                return Ok(Value::None);
+            }
+            BuiltinOp::InterpolateAtCentroid | BuiltinOp::InterpolateAtSample | BuiltinOp::InterpolateAtOffset => {
+                return self.interpolate(op, operands);
+            }
+            BuiltinOp::AnyInvocation | BuiltinOp::AllInvocations | BuiltinOp::AllInvocationsEqual => {
+                return self.vote(op, operands);
             }
             BuiltinOp::Noise => {
                 let count = program.types.as_vector(expr.ty).map_or(1, |(_, count)| count);

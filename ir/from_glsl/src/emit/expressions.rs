@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 use tgsi_arithmetic::Operand;
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::Shape as IrShape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::{Def, Variable as IrVariable};
 use tgsi_ir::intrinsics::IntrinsicOp;
@@ -114,7 +115,7 @@ impl Emitter<'_, '_, '_> {
             }
             ExprKind::Index(_, number) => self.index_value(first, number, expr.ty),
             ExprKind::Field(_, field) => match first {
-                Value::Memory(deref, _) => Ok(Value::Memory(self.field_deref(deref, field, expr.ty), expr.ty)),
+                Value::Memory(deref, _) => Ok(Value::Memory(self.field_deref(deref, field), expr.ty)),
                 Value::State(deref, ty) => Ok(self.state_field(deref, ty, field)),
                 other => Ok(other),
             },
@@ -140,8 +141,20 @@ impl Emitter<'_, '_, '_> {
             ExprKind::Comma(_, second) => self.value(second),
             // The length of an array whose length is known by now.
             ExprKind::Length(operand) => {
-                let ty = self.context.program.expr(operand).ty;
-                let length = match self.context.program.types.get(ty) {
+                let program = self.context.program;
+                let operand = program.expr(operand);
+                // An array may have got its length after the expression.
+                let ty = match operand.kind {
+                    ExprKind::Variable(id) => program.variable(id).ty,
+                    _ => operand.ty,
+                };
+                if let (TypeData::Array { length: None, .. }, &Value::Memory(deref, _)) = (program.types.get(ty), &first)
+                {
+                    let op = IntrinsicOp::DerefBufferArrayLength;
+                    let length = self.b.intrinsic_def(op, &[deref], &[], IrShape::new(1, 32));
+                    return Ok(Value::Operand(Operand::Vector(length)));
+                }
+                let length = match program.types.get(ty) {
                     TypeData::Array { length, .. } => length.unwrap_or(1),
                     _ => 1,
                 };
@@ -177,6 +190,9 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn index_value(&mut self, base: Value, number: ExprId, ty: TypeId) -> Result<Value, EmitError> {
+        if let Value::Packed(packed) = base {
+            return self.packed_index(packed, number);
+        }
         let constant = self.context.program.value(number).and_then(|value| value.bits.first().copied());
         let has_effects = self.context.program.expr(number).has_effects;
         let is_vector = |value: &Value| matches!(value, Value::Memory(_, ty) if self.context.program.types.as_vector(*ty).is_some());
@@ -199,8 +215,9 @@ impl Emitter<'_, '_, '_> {
             None => self.vector_of(number)?,
         };
         Ok(match base {
-            Value::Memory(deref, _) => Value::Memory(self.element_deref(deref, number, ty), ty),
+            Value::Memory(deref, _) => Value::Memory(self.element_deref(deref, number), ty),
             Value::State(deref, _) => self.state_element(deref, number, ty),
+            Value::Packed(_) => Value::None,
             Value::Operand(Operand::Vector(vector)) => {
                 Value::Operand(Operand::Vector(self.component_at(vector, number)))
             }
@@ -237,7 +254,7 @@ impl Emitter<'_, '_, '_> {
                 TypeData::Array { element, length } => {
                     for number in (0..length.unwrap_or(0)).rev() {
                         let number = index(&mut self.b, number);
-                        let (a, b) = (self.element_deref(a, number, element), self.element_deref(b, number, element));
+                        let (a, b) = (self.element_deref(a, number), self.element_deref(b, number));
                         pending.push((a, b, element));
                     }
                 }
@@ -245,7 +262,7 @@ impl Emitter<'_, '_, '_> {
                     let fields = self.context.program.types.fields(ty);
                     for (number, field) in fields.iter().enumerate().rev() {
                         let number = number as u32;
-                        let (a, b) = (self.field_deref(a, number, field.ty), self.field_deref(b, number, field.ty));
+                        let (a, b) = (self.field_deref(a, number), self.field_deref(b, number));
                         pending.push((a, b, field.ty));
                     }
                 }
@@ -336,7 +353,7 @@ impl Emitter<'_, '_, '_> {
     fn store_selected(&mut self, result: Option<IrVariable>, ty: TypeId, value: Value) {
         if let Some(result) = result {
             let deref = self.deref_temporary(result, ty);
-            self.store(Place { deref, ty, lanes: None }, value);
+            self.store(Place::new(deref, ty), value);
         }
     }
 
@@ -372,13 +389,13 @@ impl Emitter<'_, '_, '_> {
                     let of = program.expr(operand).ty;
                     let value = self.value(operand)?;
                     let part = match program.types.get(ty) {
-                        TypeData::Struct(_) => self.field_deref(deref, number as u32, of),
+                        TypeData::Struct(_) => self.field_deref(deref, number as u32),
                         _ => {
                             let number = index(&mut self.b, number as u32);
-                            self.element_deref(deref, number, of)
+                            self.element_deref(deref, number)
                         }
                     };
-                    self.store(Place { deref: part, ty: of, lanes: None }, value);
+                    self.store(Place::new(part, of), value);
                 }
                 Ok(Value::Memory(deref, ty))
             }

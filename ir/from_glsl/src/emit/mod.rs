@@ -12,10 +12,13 @@
 //! An expression is emitted by following its first operands down to a leaf, and applying the nodes upward, so that long
 //! chains need no recursion. Everything else nests at most as deep as the parser allows.
 
+mod blocks;
 mod calls;
 mod expressions;
 mod outputs;
+mod packed;
 mod places;
+mod stages;
 mod state;
 mod statements;
 mod textures;
@@ -23,7 +26,7 @@ mod variables;
 
 use rustc_hash::FxHashMap;
 use tgsi_ir::entities::{Def, Function as IrFunction, Type as IrType, Variable as IrVariable};
-use tgsi_ir::shader::{FunctionData, Shader};
+use tgsi_ir::shader::{FunctionData, Shader, ShaderStage};
 use tgsi_ir::types::{Field, ScalarType, TypeData as IrTypeData};
 use tgsi_ir::{Body, Builder};
 
@@ -65,6 +68,8 @@ pub(crate) fn emit(program: &Program, interner: &Interner, main: FunctionId) -> 
         interner,
         shader: Shader::new(program.stage),
         types: FxHashMap::default(),
+        layouts: blocks::Layouts::default(),
+        store_function: None,
         variables: FxHashMap::default(),
         shadows: Vec::new(),
         interface: Vec::new(),
@@ -102,6 +107,9 @@ struct Context<'p> {
     interner: &'p Interner,
     shader: Shader,
     types: FxHashMap<TypeId, IrType>,
+    layouts: blocks::Layouts,
+    /// Of geometry shaders: the function that stores outputs.
+    store_function: Option<IrFunction>,
     /// The IR variables of the shader's variables; of an output, its shadow.
     variables: FxHashMap<VariableId, IrVariable>,
     /// Outputs: the variable that is stored at the end, and its shadow.
@@ -256,12 +264,15 @@ impl Context<'_> {
         };
         emitter.statements(&program.initializers)?;
         emitter.b.build(tgsi_ir::InstData::Call { callee: main.0, indirect: false }, &[], None);
-        emitter.store_outputs();
+        if program.stage != ShaderStage::Geometry {
+            emitter.store_outputs();
+        }
         // Initialisers may have called functions.
         self.set_body(entry, body);
         while let Some(pending) = self.pending.pop() {
             self.emit_function(pending)?;
         }
+        self.finish_store_function();
         self.initialize_constants(entry);
         Ok(())
     }

@@ -4,11 +4,15 @@ use arrayvec::ArrayVec;
 use tgsi_arithmetic::Operand;
 use tgsi_ir::Swizzle;
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::body::{DerefKind, InstData, Shape, SourceSpec};
+use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::shader::ShaderStage;
+use tgsi_ir::types::TypeData as IrTypeData;
+use tgsi_ir::variable::VariableModes;
 
+use super::packed::Packed;
 use super::{EmitError, Emitter, bit_size, index};
 use crate::program::{ExprId, ExprKind};
 use crate::types::{TypeData, TypeId};
@@ -24,6 +28,8 @@ pub(super) enum Value {
     Memory(Def, TypeId),
     /// Structs of state, and arrays of them, which share registers.
     State(Def, TypeId),
+    /// Floats that share vectors.
+    Packed(Packed),
 }
 
 /// Components of a vector in memory.
@@ -42,6 +48,15 @@ pub(super) struct Place {
     pub(super) ty: TypeId,
     /// Components of a vector; `None` for all.
     pub(super) lanes: Option<Lanes>,
+    /// Floats that share vectors, instead of memory of the type.
+    pub(super) packed: Option<Packed>,
+}
+
+impl Place {
+    /// All of the memory of a type.
+    pub(super) fn new(deref: Def, ty: TypeId) -> Place {
+        Place { deref, ty, lanes: None, packed: None }
+    }
 }
 
 impl Emitter<'_, '_, '_> {
@@ -52,19 +67,23 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// A deref of an element of an array, a column or a component.
-    pub(super) fn element_deref(&mut self, parent: Def, number: Def, ty: TypeId) -> Def {
-        let ty = self.context.ir_type(ty);
-        self.b.deref_array(parent, number, ty)
+    /// The deref of an element of an array, a column of a matrix, or a component of a vector.
+    pub(super) fn element_deref(&mut self, parent: Def, number: Def) -> Def {
+        let ty = self.b.body.deref_type(parent);
+        let element = ty.and_then(|ty| self.context.shader.types.element(ty)).map(|(element, _)| element);
+        let element = element.unwrap_or_else(|| self.context.ir_type(TypeId::FLOAT));
+        self.b.deref_array(parent, number, element)
     }
 
-    /// A deref of a field.
-    pub(super) fn field_deref(&mut self, parent: Def, field: u32, ty: TypeId) -> Def {
-        let ty = self.context.ir_type(ty);
-        let modes = self.b.body.deref_modes(parent);
-        let data = InstData::Deref { kind: DerefKind::Struct(field), modes, ty };
-        let inst = self.b.build(data, &[SourceSpec::plain(parent)], Some(Shape::new(1, 32)));
-        self.b.body.inst_def(inst).unwrap_or(parent)
+    /// The deref of a field of a struct.
+    pub(super) fn field_deref(&mut self, parent: Def, field: u32) -> Def {
+        let of_parent = self.b.body.deref_type(parent).map(|ty| self.context.shader.types.get(ty));
+        let ty = match of_parent {
+            Some(IrTypeData::Struct { fields, .. }) => fields.get(field as usize).map(|field| field.ty),
+            _ => None,
+        };
+        let ty = ty.unwrap_or_else(|| self.context.ir_type(TypeId::FLOAT));
+        self.b.deref_struct(parent, field, ty)
     }
 
     /// Loads a scalar, vector or matrix.
@@ -76,7 +95,7 @@ impl Emitter<'_, '_, '_> {
                 let mut loaded = ArrayVec::new();
                 for number in 0..columns {
                     let number = index(&mut self.b, number.into());
-                    let deref = self.element_deref(deref, number, column);
+                    let deref = self.element_deref(deref, number);
                     loaded.push(self.b.load_deref(deref, shape));
                 }
                 Operand::Matrix(loaded)
@@ -99,28 +118,31 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn operand(&mut self, value: Value) -> Operand<Def> {
         match self.loaded(value) {
             Value::Operand(operand) => operand,
-            Value::None | Value::Memory(..) | Value::State(..) => Operand::Vector(self.b.u32_const(0)),
+            Value::None | Value::Memory(..) | Value::State(..) | Value::Packed(_) => {
+                Operand::Vector(self.b.u32_const(0))
+            }
         }
     }
 
     /// Stores a value to a target.
     pub(super) fn store(&mut self, place: Place, value: Value) {
-        let Place { deref, ty, lanes } = place;
+        let Place { deref, ty, lanes, packed } = place;
+        if let Some(packed) = packed {
+            let value = self.unpacked(value);
+            self.store_floats(packed, value);
+            return;
+        }
         match (self.unpacked(value), lanes) {
             (Value::None, _) => {}
             (Value::Memory(from, of), None) if self.context.program.types.scalar(of).is_none() => {
-                self.b.intrinsic(IntrinsicOp::CopyDeref, &[deref, from], &[], None);
+                self.copy(deref, from, of);
             }
             (value, None) => match self.operand(value) {
                 Operand::Vector(def) => self.store_vector(deref, def),
                 Operand::Matrix(columns) => {
-                    let column_type = match self.context.program.types.as_matrix(ty) {
-                        Some((scalar, _, rows)) => TypeId::vector(scalar, rows),
-                        None => return,
-                    };
                     for (number, &column) in columns.iter().enumerate() {
                         let number = index(&mut self.b, number as u32);
-                        let deref = self.element_deref(deref, number, column_type);
+                        let deref = self.element_deref(deref, number);
                         self.store_vector(deref, column);
                     }
                 }
@@ -216,11 +238,12 @@ impl Emitter<'_, '_, '_> {
         };
         let ty = self.context.program.expr(root).ty;
         let mut place = match self.value(root)? {
-            Value::Memory(deref, ty) => Place { deref, ty, lanes: None },
+            Value::Memory(deref, ty) => Place::new(deref, ty),
+            Value::Packed(packed) => Place { packed: Some(packed), ..Place::new(packed.deref, ty) },
             value => {
                 // Not a target; semantic analysis reports those.
                 let deref = self.temporary_of(ty);
-                let place = Place { deref, ty, lanes: None };
+                let place = Place::new(deref, ty);
                 self.store(place, value);
                 place
             }
@@ -228,9 +251,7 @@ impl Emitter<'_, '_, '_> {
         for node in path.into_iter().rev() {
             let node = *self.context.program.expr(node);
             place = match node.kind {
-                ExprKind::Field(_, field) => {
-                    Place { deref: self.field_deref(place.deref, field, node.ty), ty: node.ty, lanes: None }
-                }
+                ExprKind::Field(_, field) => Place::new(self.field_deref(place.deref, field), node.ty),
                 ExprKind::Swizzle(_, lanes) => {
                     let count = self.context.program.types.as_vector(node.ty).map_or(1, |(_, count)| count);
                     Place { lanes: Some(compose(place.lanes, lanes, count)), ..place }
@@ -243,10 +264,21 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn index_place(&mut self, place: Place, number: ExprId, ty: TypeId) -> Result<Place, EmitError> {
-        if self.context.program.types.as_vector(place.ty).is_none() {
+        if let Some(packed) = place.packed {
+            if !packed.is_arrayed {
+                return self.packed_float(packed, number);
+            }
+            let number = self.vector_of(number)?;
+            let deref = self.element_deref(packed.deref, number);
+            let packed = Packed { deref, is_arrayed: false, ..packed };
+            return Ok(Place { packed: Some(packed), ..Place::new(deref, ty) });
+        }
+        // Other invocations may write the other components of shared memory at the same time.
+        let is_shared = place.lanes.is_none() && self.b.body.deref_modes(place.deref).intersects(self.shared_modes());
+        if is_shared || self.context.program.types.as_vector(place.ty).is_none() {
             let value = self.value(number)?;
             let number = self.scalar(value);
-            return Ok(Place { deref: self.element_deref(place.deref, number, ty), ty, lanes: None });
+            return Ok(Place::new(self.element_deref(place.deref, number), ty));
         }
         let constant = self.context.program.value(number).and_then(|value| value.bits.first().copied());
         let lanes = match constant {
@@ -269,16 +301,62 @@ impl Emitter<'_, '_, '_> {
         Ok(Place { lanes: Some(lanes), ..place })
     }
 
+    /// The modes of memory that several invocations write.
+    pub(super) fn shared_modes(&self) -> VariableModes {
+        let memory = VariableModes::MEM_SSBO.union(VariableModes::MEM_SHARED);
+        match self.context.program.stage {
+            ShaderStage::TessCtrl => memory.union(VariableModes::SHADER_OUT),
+            _ => memory,
+        }
+    }
+
+    /// Copies an array or struct. Memory with a layout has another type than memory without, and is copied leaf by leaf.
+    fn copy(&mut self, to: Def, from: Def, ty: TypeId) {
+        if self.b.body.deref_type(to) == self.b.body.deref_type(from) {
+            self.b.intrinsic(IntrinsicOp::CopyDeref, &[to, from], &[], None);
+            return;
+        }
+        let mut pending = vec![(to, from, ty)];
+        while let Some((to, from, ty)) = pending.pop() {
+            match self.context.program.types.get(ty) {
+                TypeData::Array { element, length } => {
+                    for number in (0..length.unwrap_or(0)).rev() {
+                        let number = index(&mut self.b, number);
+                        let (to, from) = (self.element_deref(to, number), self.element_deref(from, number));
+                        pending.push((to, from, element));
+                    }
+                }
+                TypeData::Struct(_) => {
+                    for (number, field) in self.context.program.types.fields(ty).iter().enumerate().rev() {
+                        let number = number as u32;
+                        pending.push((self.field_deref(to, number), self.field_deref(from, number), field.ty));
+                    }
+                }
+                _ => {
+                    let value = Value::Operand(self.load(from, ty));
+                    self.store(Place::new(to, ty), value);
+                }
+            }
+        }
+    }
+
     /// The value of a target.
     pub(super) fn load_place(&mut self, place: Place) -> Value {
-        let Place { deref, ty, lanes } = place;
+        let Place { deref, ty, lanes, packed } = place;
+        if let Some(packed) = packed {
+            return self.unpacked(Value::Packed(packed));
+        }
         let Some(lanes) = lanes else { return self.loaded(Value::Memory(deref, ty)) };
         let Operand::Vector(vector) = self.load(deref, ty) else { return Value::None };
-        let def = match lanes {
+        Value::Operand(Operand::Vector(self.lanes_of(vector, lanes)))
+    }
+
+    /// Components of a vector.
+    pub(super) fn lanes_of(&mut self, vector: Def, lanes: Lanes) -> Def {
+        match lanes {
             Lanes::Fixed(lanes, count) => self.b.mov(AluSrc::new(vector, swizzle(lanes)), count),
             Lanes::Indexed(number) => self.component_at(vector, number),
-        };
-        Value::Operand(Operand::Vector(def))
+        }
     }
 }
 

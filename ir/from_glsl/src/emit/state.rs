@@ -74,7 +74,11 @@ impl Emitter<'_, '_, '_> {
 
     /// The same value, with state copied to memory of the type.
     pub(super) fn unpacked(&mut self, value: Value) -> Value {
-        let Value::State(from, ty) = value else { return value };
+        let (from, ty) = match value {
+            Value::State(from, ty) => (from, ty),
+            Value::Packed(packed) => return self.unpack_floats(packed),
+            value => return value,
+        };
         let to = self.temporary_of(ty);
         self.unpack(from, to, ty);
         Value::Memory(to, ty)
@@ -87,7 +91,7 @@ impl Emitter<'_, '_, '_> {
             for number in 0..length.unwrap_or(0) {
                 let number = index(&mut self.b, number);
                 if let Value::State(from, _) = self.state_element(from, number, element) {
-                    let to = self.element_deref(to, number, element);
+                    let to = self.element_deref(to, number);
                     self.unpack(from, to, element);
                 }
             }
@@ -95,8 +99,8 @@ impl Emitter<'_, '_, '_> {
         }
         for (number, field) in program.types.fields(ty).iter().enumerate() {
             let value = self.state_field(from, ty, number as u32);
-            let deref = self.field_deref(to, number as u32, field.ty);
-            self.store(Place { deref, ty: field.ty, lanes: None }, value);
+            let deref = self.field_deref(to, number as u32);
+            self.store(Place::new(deref, field.ty), value);
         }
     }
 }

@@ -86,7 +86,7 @@ impl Emitter<'_, '_, '_> {
                     let value = self.value(*value)?;
                     if let Some(result) = self.result {
                         let deref = self.deref_temporary(result, ty);
-                        self.store(Place { deref, ty, lanes: None }, value);
+                        self.store(Place::new(deref, ty), value);
                     }
                 }
                 self.jump(JumpKind::Return);
@@ -119,7 +119,7 @@ impl Emitter<'_, '_, '_> {
             },
         };
         if let Value::Memory(deref, ty) = self.variable(variable, ty) {
-            self.store(Place { deref, ty, lanes: None }, value);
+            self.store(Place::new(deref, ty), value);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Builder, Cursor};
 
+use super::packed::Packed;
 use super::places::{Place, Value};
 use super::{Context, Emitter, bit_size, index};
 use crate::builtins::variables::Role;
@@ -16,6 +17,16 @@ use crate::program::{ConstantId, Interpolation, Storage, VariableId};
 use crate::types::{Scalar, TypeData, TypeId};
 
 impl Context<'_> {
+    /// Whether a variable is a level of tessellation, which a patch has.
+    fn is_patch_level(&self, id: VariableId) -> bool {
+        match self.program.variable(id).storage {
+            Storage::Builtin(builtin) => {
+                builtin.name().starts_with("gl_TessLevel") || builtin.name().starts_with("gl_BoundingBox")
+            }
+            _ => false,
+        }
+    }
+
     /// A variable of the shader that no other shader and no pipeline sees.
     pub(super) fn temporary(&mut self, name: &str, ty: IrType) -> IrVariable {
         self.shader.add_variable(VariableData::new(name, ty, VariableModes::SHADER_TEMP))
@@ -65,12 +76,20 @@ impl Emitter<'_, '_, '_> {
         if let Some(value) = self.system_value(id, ty) {
             return value;
         }
+        if let Some(length) = self.context.packed_length(id) {
+            let (of, first) = self.context.packed_place(id);
+            let variable = self.ir_variable(of);
+            let VariableData { mode, ty, .. } = self.context.shader.variables[variable];
+            let deref = self.b.deref_var(variable, mode, ty);
+            let is_arrayed = self.context.program.variable(id).is_per_vertex;
+            self.context.note_distances(id);
+            return Value::Packed(Packed { deref, first, length, is_arrayed });
+        }
         let variable = self.ir_variable(id);
         // The type may have got its length after this expression.
         let declared = self.context.program.variable(id).ty;
         let is_state = self.context.is_state(id) && self.context.is_packed(declared);
-        let ir_type = if is_state { self.context.state_type(declared) } else { self.context.ir_type(declared) };
-        let mode = self.context.shader.variables[variable].mode;
+        let VariableData { mode, ty: ir_type, .. } = self.context.shader.variables[variable];
         let deref = self.b.deref_var(variable, mode, ir_type);
         if is_state {
             return Value::State(deref, declared);
@@ -84,9 +103,22 @@ impl Emitter<'_, '_, '_> {
         let program = self.context.program;
         let Storage::Builtin(builtin) = program.variable(id).storage else { return None };
         let Role::SystemValue(value) = builtin.role(program.version) else { return None };
-        let (scalar, components) = program.types.as_vector(ty)?;
+        let (element, is_array) = match program.types.get(ty) {
+            TypeData::Array { element, .. } => (element, true),
+            _ => (ty, false),
+        };
+        let (scalar, components) = program.types.as_vector(element)?;
         let bits = if scalar == Scalar::Bool { 1 } else { 32 };
         let op = IntrinsicOp::loading(value)?;
+        if is_array {
+            // An array of one element.
+            let value = self.b.intrinsic_def(op, &[], &[], Shape::new(components, bits));
+            let deref = self.temporary_of(ty);
+            let zero = index(&mut self.b, 0);
+            let first = self.element_deref(deref, zero);
+            self.store(Place::new(first, element), Value::Operand(Operand::Vector(value)));
+            return Some(Value::Memory(deref, ty));
+        }
         Some(Value::Operand(Operand::Vector(self.b.intrinsic_def(op, &[], &[], Shape::new(components, bits)))))
     }
 
@@ -97,13 +129,21 @@ impl Emitter<'_, '_, '_> {
         }
         let program = self.context.program;
         let data = program.variable(id);
-        let ty =
-            if self.context.is_state(id) { self.context.state_type(data.ty) } else { self.context.ir_type(data.ty) };
+        let is_memory = matches!(data.storage, Storage::Uniform | Storage::Buffer);
+        let ty = match data.block.filter(|_| is_memory) {
+            Some(block) => self.context.block_type(data.ty, block),
+            None if self.context.packed_length(id).is_some() => self.context.packed_array_type(id),
+            None if self.context.is_state(id) => self.context.state_type(data.ty),
+            None => self.context.ir_type(data.ty),
+        };
         let name = self.context.interner.spelling(data.name).to_owned();
         let mode = match data.storage {
             Storage::Local | Storage::Const => None,
             Storage::Global => Some(VariableModes::SHADER_TEMP),
+            Storage::Uniform if data.block.is_some() => Some(VariableModes::MEM_UBO),
             Storage::Uniform => Some(VariableModes::UNIFORM),
+            Storage::Buffer => Some(VariableModes::MEM_SSBO),
+            Storage::Shared => Some(VariableModes::MEM_SHARED),
             Storage::Input => Some(VariableModes::SHADER_IN),
             Storage::Output => Some(VariableModes::SHADER_OUT),
             Storage::Builtin(builtin) => Some(match builtin.role(program.version) {
@@ -131,6 +171,9 @@ impl Emitter<'_, '_, '_> {
         data.invariant = variable.traits.invariant;
         data.centroid = variable.traits.centroid;
         data.sample = variable.traits.sample;
+        data.per_vertex = variable.is_per_vertex;
+        data.patch = variable.traits.patch || self.context.is_patch_level(id);
+        self.context.shader.info.writes_memory |= data.mode == VariableModes::MEM_SSBO && variable.is_written;
         if is_input && self.context.program.stage == ShaderStage::Fragment {
             data.interpolation = match variable.traits.interpolation {
                 Interpolation::Smooth => InterpMode::Smooth,
@@ -141,7 +184,8 @@ impl Emitter<'_, '_, '_> {
         let (name, ty) = (data.name.clone(), data.ty);
         let ir = self.context.shader.add_variable(data);
         self.context.interface.push((id, ir));
-        if !is_output {
+        // Invocations of a tessellation control shader read the outputs of others.
+        if !is_output || self.context.program.stage == ShaderStage::TessCtrl {
             return ir;
         }
         let shadow = self.context.temporary(&name, ty);
@@ -161,7 +205,8 @@ impl Emitter<'_, '_, '_> {
                 _ => false,
             };
             if is_output && variable.is_written {
-                self.ir_variable(id);
+                let (of, _) = self.context.packed_place(id);
+                self.ir_variable(of);
             }
         }
         for number in 0..self.context.shadows.len() {
@@ -193,7 +238,7 @@ impl Emitter<'_, '_, '_> {
 
     pub(super) fn store_temporary(&mut self, variable: IrVariable, ty: TypeId, value: Def) {
         let deref = self.deref_temporary(variable, ty);
-        self.store(Place { deref, ty, lanes: None }, Value::Operand(Operand::Vector(value)));
+        self.store(Place::new(deref, ty), Value::Operand(Operand::Vector(value)));
     }
 
     /// Stores the leaves of a constant.
@@ -213,21 +258,21 @@ impl Emitter<'_, '_, '_> {
                 TypeData::Array { element, length } => {
                     for number in (0..length.unwrap_or(0)).rev() {
                         let number = index(&mut self.b, number);
-                        pending.push((self.element_deref(deref, number, element), element));
+                        pending.push((self.element_deref(deref, number), element));
                     }
                 }
                 TypeData::Struct(_) => {
                     for (number, field) in program.types.fields(ty).iter().enumerate().rev() {
-                        pending.push((self.field_deref(deref, number as u32, field.ty), field.ty));
+                        pending.push((self.field_deref(deref, number as u32), field.ty));
                     }
                 }
                 TypeData::Vector { scalar, components } => {
                     let value = self.b.constant(bit_size(scalar), take(components.into()));
-                    self.store(Place { deref, ty, lanes: None }, Value::Operand(Operand::Vector(value)));
+                    self.store(Place::new(deref, ty), Value::Operand(Operand::Vector(value)));
                 }
                 TypeData::Matrix { scalar, columns, rows } => {
                     let columns = (0..columns).map(|_| self.b.constant(bit_size(scalar), take(rows.into()))).collect();
-                    self.store(Place { deref, ty, lanes: None }, Value::Operand(Operand::Matrix(columns)));
+                    self.store(Place::new(deref, ty), Value::Operand(Operand::Matrix(columns)));
                 }
                 _ => {}
             }

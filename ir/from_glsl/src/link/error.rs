@@ -58,6 +58,16 @@ pub(crate) enum LinkError {
         /// The qualifier there.
         expected: String,
     },
+    /// A block with other members.
+    #[error("the block `{name}` differs from that of the {other} shader: {difference}")]
+    Block {
+        /// The block.
+        name: String,
+        /// The other stage.
+        other: &'static str,
+        /// The first difference.
+        difference: String,
+    },
     /// A uniform with two initial values.
     #[error("the uniform `{name}` has another initial value in the {other} shader")]
     Initializer {
@@ -91,6 +101,7 @@ impl LinkError {
         Initializer => "G0605" "link-initializer",
         NoPosition => "G0606" "link-no-position",
         Version => "G0607" "link-version",
+        Block => "G0608" "link-block",
     }
 }
 

@@ -5,6 +5,7 @@
 //! - Slots are assigned in the order of the producer's declarations: first to variables that both stages use, then to
 //!   the others, so that superfluous declarations take no slot from them. Explicit locations are kept.
 
+mod blocks;
 mod compare;
 mod error;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
         for producer in before.iter_mut() {
             check_versions(producer, consumer);
             check_uniforms(producer, consumer);
+            blocks::check_memory_blocks(producer, consumer);
             share_initial_values(producer, consumer);
             share_initial_values(consumer, producer);
         }
@@ -54,6 +56,7 @@ pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
         else {
             break;
         };
+        blocks::check_blocks_between(producer, consumer);
         check_varyings(producer, consumer);
         check_builtins(producer, consumer);
         assign(producer, consumer, of_producer, of_consumer);
@@ -67,7 +70,9 @@ type Global<'a> = (VariableId, &'a Variable);
 /// The variables of a storage in the order of declaration.
 fn globals(program: &Program, storage: Storage) -> impl Iterator<Item = Global<'_>> {
     let variables = program.globals.iter().map(|&id| (id, program.variable(id)));
-    variables.filter(move |(_, variable)| variable.storage == storage)
+    // Blocks in memory are compared by the names of the blocks.
+    let is_block = move |variable: &Variable| variable.block.is_some() && storage == Storage::Uniform;
+    variables.filter(move |(_, variable)| variable.storage == storage && !is_block(variable))
 }
 
 /// The variables of a storage by name.
@@ -153,7 +158,11 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
                 }
                 continue;
             };
-            if let Some(found) = difference([producer, consumer], [output, input], false) {
+            let of_vertex = [
+                &Variable { ty: producer.program.type_of_vertex(output_id), ..output.clone() },
+                &Variable { ty: consumer.program.type_of_vertex(id), ..input.clone() },
+            ];
+            if let Some(found) = difference([producer, consumer], of_vertex, false) {
                 // A variable that a stage declares and does not use matches nothing.
                 if input.is_read || output.is_written {
                     errors.push((found.error(name, stage), input.tokens));
@@ -188,6 +197,9 @@ fn other_qualifier(program: &Program, output: &Variable, input: &Variable) -> Op
     let (desktop, es) = ALLOWS_INVARIANT;
     if first.invariant != second.invariant && !version.is_at_least(desktop, es) {
         return pair(Keyword::Invariant, second.invariant, first.invariant);
+    }
+    if first.patch != second.patch {
+        return pair(Keyword::Patch, second.patch, first.patch);
     }
     if first.interpolation != second.interpolation && version.number < ALLOWS_INTERPOLATION {
         let name = |interpolation| match interpolation {
@@ -242,16 +254,28 @@ fn check_builtins(producer: &StageUnit, consumer: &mut StageUnit) {
     }
 }
 
-/// Assigns slots to the variables between two stages.
+/// Assigns slots to the variables between two stages. Variables of patches have slots of their own.
 fn assign(producer: &StageUnit, consumer: &StageUnit, of_producer: &mut Slots, of_consumer: &mut Slots) {
+    for is_patch in [false, true] {
+        assign_kind(producer, consumer, is_patch, of_producer, of_consumer);
+    }
+}
+
+fn assign_kind(
+    producer: &StageUnit,
+    consumer: &StageUnit,
+    is_patch: bool,
+    of_producer: &mut Slots,
+    of_consumer: &mut Slots,
+) {
     let inputs = by_name(consumer, Storage::Input);
-    let slots_of = |program: &Program, variable: &Variable| program.types.summary(variable.ty).registers.max(1);
     let mut taken = 0u64;
     let mask = |first: u32, count: u32| (((1u128 << count.min(64)) - 1) << first.min(64)) as u64;
+    let of_kind = |(_, variable): &Global<'_>| variable.traits.patch == is_patch;
     for (stage, storage) in [(producer, Storage::Output), (consumer, Storage::Input)] {
-        for (_, variable) in globals(&stage.program, storage) {
+        for (id, variable) in globals(&stage.program, storage).filter(of_kind) {
             if let Some(location) = variable.traits.location {
-                taken |= mask(location, slots_of(&stage.program, variable));
+                taken |= mask(location, stage.program.slots(id));
             }
         }
     }
@@ -263,7 +287,7 @@ fn assign(producer: &StageUnit, consumer: &StageUnit, of_producer: &mut Slots, o
         first
     };
     for is_shared in [true, false] {
-        for (id, output) in globals(&producer.program, Storage::Output) {
+        for (id, output) in globals(&producer.program, Storage::Output).filter(of_kind) {
             let input = inputs
                 .get(producer.interner.spelling(output.name))
                 .filter(|(_, input)| input.traits.location.is_none() || output.traits.location.is_none());
@@ -272,16 +296,16 @@ fn assign(producer: &StageUnit, consumer: &StageUnit, of_producer: &mut Slots, o
                 continue;
             }
             let explicit = output.traits.location.or(input.and_then(|(_, input)| input.traits.location));
-            let first = explicit.unwrap_or_else(|| next(slots_of(&producer.program, output)));
+            let first = explicit.unwrap_or_else(|| next(producer.program.slots(id)));
             of_producer.insert(id, first);
             if let Some(&(input, _)) = input {
                 of_consumer.insert(input, first);
             }
         }
     }
-    for (id, input) in globals(&consumer.program, Storage::Input) {
+    for (id, input) in globals(&consumer.program, Storage::Input).filter(of_kind) {
         if is_used(consumer, id) && !of_consumer.contains_key(&id) {
-            let first = input.traits.location.unwrap_or_else(|| next(slots_of(&consumer.program, input)));
+            let first = input.traits.location.unwrap_or_else(|| next(consumer.program.slots(id)));
             of_consumer.insert(id, first);
         }
     }

@@ -8,11 +8,17 @@ const PAGES: &str = include_str!("../../../explanations/analyze.txt");
 /// The first code of a warning.
 const FIRST_WARNING: &str = "G0500";
 
-/// The codes of a fragment shader; with those of a complete shader if it has a `main` and no error otherwise.
+/// The codes of a fragment shader, or of the stage that a comment in the first line names; with those of a complete
+/// shader if it has a `main` and no error otherwise.
 fn found(text: &str) -> Vec<&'static str> {
-    let checked = check_unit(text, Fragment);
+    let stage = match text.lines().next() {
+        Some("// geometry shader") => tgsi_ir::ShaderStage::Geometry,
+        Some("// compute shader") => tgsi_ir::ShaderStage::Compute,
+        _ => Fragment,
+    };
+    let checked = check_unit(text, stage);
     let all = match text.contains("void main()") {
-        true if checked.is_empty() => crate::compile(text.as_bytes(), Fragment, &GlslOptions::default()).findings,
+        true if checked.is_empty() => crate::compile(text.as_bytes(), stage, &GlslOptions::default()).findings,
         _ => checked,
     };
     all.iter().map(|finding| finding.code.id).collect()

@@ -165,7 +165,69 @@ pub(super) const FRAGMENT: &[Row] = &[
     Row::new("gl_SampleMask", "i[1]", Role::Output(FragResult::SAMPLE_MASK), SAMPLES, F).redeclarable(),
 ];
 
+/// Stages whose inputs have an element for each vertex.
+const ARRAYED: Stages = G.or(CONTROL).or(EVALUATION);
+const VERTEX_ARRAYS: Since = Since::new(150, 320).or(&[
+    E::OESGeometryShader,
+    E::EXTGeometryShader,
+    E::ARBTessellationShader,
+    E::OESTessellationShader,
+    E::EXTTessellationShader,
+]);
+const POINT_SIZES: Since =
+    Since::new(150, NEVER).or(&[E::OESGeometryPointSize, E::OESTessellationPointSize, E::ARBTessellationShader]);
+
 pub(super) const OTHER: &[Row] = &[
+    Row::new("gl_in.gl_Position", "f4", Role::Input(VaryingSlot::POS), VERTEX_ARRAYS, ARRAYED),
+    Row::new("gl_in.gl_PointSize", "f", Role::Input(VaryingSlot::PSIZ), POINT_SIZES, ARRAYED),
+    Row::new(
+        "gl_in.gl_ClipDistance",
+        "f[<gl_MaxClipDistances]",
+        Role::Input(VaryingSlot::CLIP_DIST0),
+        CLIP_DISTANCES,
+        ARRAYED,
+    )
+    .compact(),
+    Row::new(
+        "gl_in.gl_CullDistance",
+        "f[<gl_MaxCullDistances]",
+        Role::Input(VaryingSlot::CULL_DIST0),
+        CULL_DISTANCES,
+        ARRAYED,
+    )
+    .compact(),
+    Row::fixed("gl_in.gl_ClipVertex", "f4", Role::Input(VaryingSlot::CLIP_VERTEX), ARRAYED),
+    Row::fixed("gl_in.gl_FrontColor", "f4", Role::Input(VaryingSlot::COL0), ARRAYED),
+    Row::fixed("gl_in.gl_BackColor", "f4", Role::Input(VaryingSlot::BFC0), ARRAYED),
+    Row::fixed("gl_in.gl_FrontSecondaryColor", "f4", Role::Input(VaryingSlot::COL1), ARRAYED),
+    Row::fixed("gl_in.gl_BackSecondaryColor", "f4", Role::Input(VaryingSlot::BFC1), ARRAYED),
+    Row::fixed("gl_in.gl_TexCoord", "f4[<gl_MaxTextureCoords]", Role::Input(VaryingSlot::TEX0), ARRAYED),
+    Row::fixed("gl_in.gl_FogFragCoord", "f", Role::Input(VaryingSlot::FOGC), ARRAYED),
+    Row::new("gl_out.gl_Position", "f4", Role::Output(VaryingSlot::POS), VERTEX_ARRAYS, CONTROL),
+    Row::new("gl_out.gl_PointSize", "f", Role::Output(VaryingSlot::PSIZ), POINT_SIZES, CONTROL),
+    Row::new(
+        "gl_out.gl_ClipDistance",
+        "f[<gl_MaxClipDistances]",
+        Role::Output(VaryingSlot::CLIP_DIST0),
+        CLIP_DISTANCES,
+        CONTROL,
+    )
+    .compact(),
+    Row::new(
+        "gl_out.gl_CullDistance",
+        "f[<gl_MaxCullDistances]",
+        Role::Output(VaryingSlot::CULL_DIST0),
+        CULL_DISTANCES,
+        CONTROL,
+    )
+    .compact(),
+    Row::fixed("gl_out.gl_ClipVertex", "f4", Role::Output(VaryingSlot::CLIP_VERTEX), CONTROL),
+    Row::fixed("gl_out.gl_FrontColor", "f4", Role::Output(VaryingSlot::COL0), CONTROL),
+    Row::fixed("gl_out.gl_BackColor", "f4", Role::Output(VaryingSlot::BFC0), CONTROL),
+    Row::fixed("gl_out.gl_FrontSecondaryColor", "f4", Role::Output(VaryingSlot::COL1), CONTROL),
+    Row::fixed("gl_out.gl_BackSecondaryColor", "f4", Role::Output(VaryingSlot::BFC1), CONTROL),
+    Row::fixed("gl_out.gl_TexCoord", "f4[<gl_MaxTextureCoords]", Role::Output(VaryingSlot::TEX0), CONTROL),
+    Row::fixed("gl_out.gl_FogFragCoord", "f", Role::Output(VaryingSlot::FOGC), CONTROL),
     Row::new("gl_PrimitiveIDIn", "i", Role::SystemValue(S::PrimitiveId), GEOMETRY, G),
     Row::new("gl_PrimitiveID", "i", Role::Output(VaryingSlot::PRIMITIVE_ID), GEOMETRY, G).redeclarable(),
     Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), GEOMETRY, G).redeclarable(),

@@ -202,7 +202,7 @@ pub(crate) fn struct_type(name: &str, types: &mut Types, interner: &mut Interner
         tokens,
     });
     let fields = fields.collect();
-    Some(types.add_language_struct(name, StructType { name: Some(name), fields, tokens }))
+    Some(types.add_language_struct(name, StructType { name: Some(name), fields, tokens, block: None }))
 }
 
 impl BuiltinVariable {

@@ -147,7 +147,7 @@ fn structs_and_arrays() {
     let tokens = TokenRange::default();
     let field = |name, ty| Field { name, ty, precision: None, tokens };
     let fields = vec![field(interner.intern("a"), TypeId::FLOAT), field(interner.intern("b"), VEC2)];
-    let ty = types.add_struct(StructType { name: None, fields, tokens });
+    let ty = types.add_struct(StructType { name: None, fields, tokens, block: None });
     let array = types.array(ty, Some(2));
     let first = construct(&types, ty, &[&floats(&[0.0]), &floats(&[1.0, 2.0])]).unwrap();
     let second = construct(&types, ty, &[&floats(&[-0.0]), &floats(&[1.0, 2.0])]).unwrap();

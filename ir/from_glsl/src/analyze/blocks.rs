@@ -1,0 +1,532 @@
+//! Interface blocks: of uniforms, storage buffers, inputs and outputs.
+
+use tgsi_ir::shader::ShaderStage;
+
+use super::layouts::Places;
+use super::qualifiers::{Qualifiers, StorageQualifier};
+use super::scopes::Entity;
+use super::storage::storage_name;
+use super::{Analyzer, SemanticError};
+use crate::ast::{self, Declarator, List, Members, TypeName};
+use crate::extension::Extension as E;
+use crate::keyword::Keyword;
+use crate::packing::align_up;
+use crate::program::{Block, BlockId, ExprId, ExprKind, Member, Storage, Traits, VariableId};
+use crate::symbol::Symbol;
+use crate::token::TokenRange;
+use crate::types::{Field, StructType, TypeData, TypeId};
+use crate::version::Since;
+
+/// Versions of `layout(location = ...)` for blocks and their members.
+const BLOCK_LOCATIONS: Since = Since::new(440, 320).or(&[
+    E::ARBEnhancedLayouts,
+    E::ARBSeparateShaderObjects,
+    E::OESShaderIoBlocks,
+    E::EXTShaderIoBlocks,
+]);
+
+/// Members of a block. Each selection considers all.
+const MAX_MEMBERS: usize = 4096;
+
+/// A block in the source.
+#[derive(Clone, Copy)]
+pub(super) struct BlockSource {
+    pub(super) name: Symbol,
+    pub(super) members: List<Members>,
+    pub(super) instance: Option<Declarator>,
+    pub(super) tokens: TokenRange,
+}
+
+/// The fields of a block, and the qualifiers and layouts of each.
+#[derive(Default)]
+struct Declared {
+    fields: Vec<Field>,
+    qualifiers: Vec<Qualifiers>,
+}
+
+impl Analyzer<'_> {
+    /// Analyses the declaration of a block.
+    pub(super) fn block(&mut self, qualifiers: List<ast::Qualifier>, source: &BlockSource) {
+        let found = self.qualifiers(qualifiers, true);
+        if self.function.is_some() {
+            let (qualifier, place) = ("a block".to_owned(), "in a function");
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, source.tokens);
+        }
+        self.check_layouts(&found, Places::BLOCK);
+        if self.interner.spelling(source.name) == "gl_PerVertex" {
+            self.redeclare_per_vertex(&found, source);
+            return;
+        }
+        let storage = self.block_storage(&found, source.tokens);
+        let declared = self.members(storage, &found, source);
+        self.check_name(source.name, source.tokens);
+        let Some(storage) = storage else {
+            self.declare_broken(&declared, source);
+            return;
+        };
+        if let Some(other) = self.blocks.get(&(source.name, storage_key(storage))).copied() {
+            let first = self.program.block(other).tokens;
+            let error = SemanticError::Redeclared { name: self.spelling(source.name) };
+            self.report_with(error, source.tokens, first, "the first declaration");
+        }
+        if let Some(entity) = self.scopes.find_here(source.name, &Entity::Variable(VariableId(0))).cloned()
+            && !matches!(entity, Entity::Functions(_))
+        {
+            self.report(SemanticError::Redeclared { name: self.spelling(source.name) }, source.tokens);
+        }
+        if let Some(earlier) = self.earlier_block(storage, &declared.fields, source) {
+            self.blocks.insert((source.name, storage_key(storage)), earlier);
+            self.declare_block(earlier, source);
+            return;
+        }
+        self.add_block(storage, &found, declared, source);
+    }
+
+    /// The storage of a block, if it may have its qualifiers.
+    fn block_storage(&mut self, found: &Qualifiers, tokens: TokenRange) -> Option<Storage> {
+        let stage = self.program.stage;
+        let is_compute = stage == ShaderStage::Compute;
+        let (storage, place) = match found.storage {
+            StorageQualifier::Uniform => (Some(Storage::Uniform), None),
+            StorageQualifier::Buffer => (Some(Storage::Buffer), None),
+            StorageQualifier::In if stage == ShaderStage::Vertex || is_compute => {
+                (None, Some("for a block of this stage"))
+            }
+            StorageQualifier::Out if stage == ShaderStage::Fragment || is_compute => {
+                (None, Some("for a block of this stage"))
+            }
+            StorageQualifier::In => (Some(Storage::Input), None),
+            StorageQualifier::Out => (Some(Storage::Output), None),
+            // The parser reports blocks without a qualifier.
+            StorageQualifier::None => (None, None),
+            _ => (None, Some("for an interface block")),
+        };
+        if let Some(place) = place {
+            let qualifier = storage_name(found.storage).to_owned();
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, found.storage_tokens);
+            return None;
+        }
+        let storage = storage?;
+        self.check_interpolation(found, storage, tokens);
+        self.check_patch(found, storage, tokens);
+        let keyword = [
+            found.precision,
+            found.traits.invariant.then_some(Keyword::Invariant),
+            found.traits.precise.then_some(Keyword::Precise),
+        ];
+        if let Some(keyword) = keyword.into_iter().flatten().next() {
+            let qualifier = keyword.name().to_owned();
+            let place = "for an interface block";
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
+        }
+        self.check_block_layouts(found, storage, tokens);
+        Some(storage)
+    }
+
+    fn check_block_layouts(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
+        let is_memory = is_memory(storage);
+        let wrong = match () {
+            () if found.is_std430 && storage != Storage::Buffer => Some("std430"),
+            () if found.traits.binding.is_some() && !is_memory => Some("binding"),
+            () if found.traits.location.is_some() && is_memory => Some("location"),
+            () if (found.packing.is_some() || found.row_major.is_some()) && !is_memory => Some("std140 or row_major"),
+            () if found.align.is_some() && !is_memory => Some("align"),
+            () => None,
+        };
+        if let Some(name) = wrong {
+            self.report(SemanticError::Layout { name: name.to_owned(), place: "for this block" }, tokens);
+        }
+        if found.traits.location.is_some() {
+            self.require(&BLOCK_LOCATIONS, "the location of a block", tokens);
+        }
+        self.check_align(found, tokens);
+    }
+
+    /// Checks that an alignment is a power of two.
+    fn check_align(&mut self, found: &Qualifiers, tokens: TokenRange) {
+        if found.align.is_some_and(|align| !align.is_power_of_two()) {
+            let needed = "a power of two";
+            self.report(SemanticError::LayoutValue { name: "align".to_owned(), needed }, tokens);
+        }
+    }
+
+    /// Reads the members of a block.
+    fn members(&mut self, storage: Option<Storage>, block: &Qualifiers, source: &BlockSource) -> Declared {
+        let ast = self.ast;
+        let mut declared = Declared::default();
+        let lists = ast.list(source.members);
+        for (number, members) in lists.iter().enumerate() {
+            let found = self.qualifiers(members.qualifiers, true);
+            let found = self.member_qualifiers(found, storage, block, members.ty.tokens);
+            if matches!(members.ty.name, TypeName::Struct(_)) {
+                let error = SemanticError::TypeNotAllowed {
+                    what: "a member",
+                    ty: "a struct that is defined in it".to_owned(),
+                    hint: Some("define the struct before"),
+                };
+                self.report(error, members.ty.tokens);
+            }
+            let base = self.type_spec(&members.ty);
+            self.check_precision(base, found.precision.is_some(), members.ty.tokens);
+            if found.precision.is_some() {
+                self.check_has_precision(base, members.ty.tokens);
+            }
+            let declarators = ast.list(members.declarators);
+            for (at, declarator) in declarators.iter().enumerate() {
+                let is_last = number + 1 == lists.len() && at + 1 == declarators.len();
+                let ty = self.declared_type(base, declarator.dimensions);
+                self.check_name(declarator.name, declarator.tokens);
+                if let Some(initializer) = declarator.initializer {
+                    let initializer = self.expression(initializer);
+                    let tokens = self.tokens_of(initializer);
+                    self.report(SemanticError::InitializerNotAllowed { what: "a member of a block" }, tokens);
+                }
+                let ty = self.member_type(ty, storage, &found, declarator, is_last);
+                if let Some(other) = declared.fields.iter().find(|other| other.name == declarator.name) {
+                    let error = SemanticError::Redeclared { name: self.spelling(declarator.name) };
+                    self.report_with(error, declarator.tokens, other.tokens, "the first declaration");
+                }
+                if declared.fields.len() >= MAX_MEMBERS {
+                    let error = SemanticError::Limit { what: "members of a block", limit: MAX_MEMBERS as u64 };
+                    self.report(error, declarator.tokens);
+                    return declared;
+                }
+                let precision = self.precision_or_default(found.precision, ty);
+                declared.fields.push(Field { name: declarator.name, ty, precision, tokens: declarator.tokens });
+                declared.qualifiers.push(found.clone());
+            }
+        }
+        declared
+    }
+
+    /// The qualifiers of a member, with those of the block.
+    fn member_qualifiers(
+        &mut self,
+        mut found: Qualifiers,
+        storage: Option<Storage>,
+        block: &Qualifiers,
+        tokens: TokenRange,
+    ) -> Qualifiers {
+        self.check_layouts(&found, Places::MEMBER);
+        if found.storage != StorageQualifier::None && found.storage != block.storage {
+            let qualifier = storage_name(found.storage).to_owned();
+            let place = "for a member of this block";
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, found.storage_tokens);
+        }
+        found.storage = block.storage;
+        let Some(storage) = storage else { return found };
+        self.check_interpolation(&found, storage, tokens);
+        if found.traits.patch && !block.traits.patch {
+            let (qualifier, place) = ("patch".to_owned(), "for a member of this block");
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
+        }
+        if found.traits.invariant && storage != Storage::Output {
+            let (qualifier, place) = ("invariant".to_owned(), "for a member of this block");
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
+        }
+        let is_memory = is_memory(storage);
+        let wrong = match () {
+            () if found.row_major.is_some() && !is_memory => Some("row_major"),
+            () if (found.offset.is_some() || found.align.is_some()) && !is_memory => Some("offset"),
+            () if found.traits.location.is_some() && is_memory => Some("location"),
+            () => None,
+        };
+        if let Some(name) = wrong {
+            self.report(SemanticError::Layout { name: name.to_owned(), place: "for a member of this block" }, tokens);
+        }
+        if found.traits.location.is_some() {
+            self.require(&BLOCK_LOCATIONS, "the location of a member", tokens);
+        }
+        if let (Some(own), Some(of_block)) = (found.traits.stream, block.traits.stream)
+            && own != of_block
+        {
+            let (qualifier, other) = ("stream".to_owned(), "that of the block".to_owned());
+            self.report(SemanticError::QualifierConflict { qualifier, other }, tokens);
+        }
+        self.check_align(&found, tokens);
+        if found.interpolation.is_none() {
+            found.interpolation = block.interpolation;
+            found.traits.interpolation = block.traits.interpolation;
+        }
+        found.traits.centroid |= block.traits.centroid;
+        found.traits.sample |= block.traits.sample;
+        found.traits.patch |= block.traits.patch;
+        found.traits.stream = found.traits.stream.or(block.traits.stream);
+        found
+    }
+
+    /// Checks the type of a member.
+    fn member_type(
+        &mut self,
+        ty: TypeId,
+        storage: Option<Storage>,
+        found: &Qualifiers,
+        declarator: &Declarator,
+        is_last: bool,
+    ) -> TypeId {
+        let types = &self.program.types;
+        let inner = types.without_arrays(ty);
+        if types.summary(ty).has_opaque || types.get(inner) == TypeData::Void {
+            let (ty, hint) = (self.type_name(ty), None);
+            self.report(SemanticError::TypeNotAllowed { what: "a member of a block", ty, hint }, declarator.tokens);
+            return TypeId::ERROR;
+        }
+        match storage {
+            Some(storage @ (Storage::Input | Storage::Output)) => {
+                self.checked_type(ty, storage, found, declarator.tokens)
+            }
+            Some(storage) => {
+                let is_open = matches!(types.get(ty), TypeData::Array { length: None, .. });
+                if is_open && !(storage == Storage::Buffer && is_last) {
+                    self.report(SemanticError::Unsized { what: "a member of a block" }, declarator.tokens);
+                    return TypeId::ERROR;
+                }
+                if self.check_size(ty, declarator.tokens) { ty } else { TypeId::ERROR }
+            }
+            None => ty,
+        }
+    }
+
+    /// Declares the names of a block with errors.
+    fn declare_broken(&mut self, declared: &Declared, source: &BlockSource) {
+        let names: Vec<(Symbol, TokenRange)> = match source.instance {
+            Some(instance) => vec![(instance.name, instance.tokens)],
+            None => declared.fields.iter().map(|field| (field.name, field.tokens)).collect(),
+        };
+        for (name, tokens) in names {
+            let id = self.add_variable(name, TypeId::ERROR, Storage::Global, tokens);
+            self.declare(name, Entity::Variable(id), tokens);
+        }
+    }
+
+    /// Adds a block, and declares its names.
+    fn add_block(&mut self, storage: Storage, found: &Qualifiers, declared: Declared, source: &BlockSource) {
+        let id = BlockId(self.program.arenas.block.len() as u32);
+        let Declared { fields, qualifiers } = declared;
+        let is_broken = fields.iter().any(|field| field.ty.is_error());
+        let data = StructType { name: Some(source.name), fields, tokens: source.tokens, block: Some(id) };
+        let structure = self.program.types.add_struct(data);
+        let ty = match source.instance {
+            Some(instance) => self.instance_type(structure, storage, found, &instance),
+            None => {
+                self.check_per_vertex_array(structure, storage, found, source.tokens);
+                structure
+            }
+        };
+        let (name, tokens) = match source.instance {
+            Some(instance) => (instance.name, instance.tokens),
+            None => (source.name, source.tokens),
+        };
+        let variable = self.add_variable(name, ty, storage, tokens);
+        let defaults = if storage == Storage::Buffer { self.buffer_defaults } else { self.uniform_defaults };
+        let packing = found.packing.unwrap_or(defaults.0);
+        let row_major = found.row_major.unwrap_or(defaults.1);
+        let mut block = Block {
+            name: source.name,
+            storage,
+            packing,
+            members: Vec::with_capacity(qualifiers.len()),
+            variable,
+            has_instance: source.instance.is_some(),
+            size: 0,
+            tokens: source.tokens,
+        };
+        for member in &qualifiers {
+            let row_major = member.row_major.unwrap_or(row_major);
+            block.members.push(Member { variable: None, row_major, offset: 0, traits: member.traits });
+        }
+        if is_memory(storage) {
+            if !is_broken {
+                self.place_members(structure, &mut block, &qualifiers, found);
+            }
+            self.program.globals.push(variable);
+        } else {
+            self.add_member_variables(ty, structure, found, &mut block, id);
+            if storage == Storage::Output {
+                let members = block.members.iter().zip(&qualifiers);
+                let members = members.filter_map(|(member, own)| {
+                    let id = member.variable?;
+                    Some((id, own.capture, self.program.variable(id).ty))
+                });
+                let members: Vec<_> = members.collect();
+                self.capture_members(&members, &found.capture, source.tokens);
+            }
+        }
+        if let Some(variable) = self.variable_mut(variable) {
+            variable.traits = Traits { ..found.traits };
+            variable.block = Some(id);
+        }
+        self.program.arenas.block.push(block);
+        self.blocks.insert((source.name, storage_key(storage)), id);
+        self.declare_block(id, source);
+    }
+
+    /// The type of the variable of a block.
+    fn instance_type(
+        &mut self,
+        structure: TypeId,
+        storage: Storage,
+        found: &Qualifiers,
+        instance: &Declarator,
+    ) -> TypeId {
+        let ty = self.declared_type(structure, instance.dimensions);
+        if ty.is_error() {
+            return structure;
+        }
+        let ty = self.sized_by_stage(ty, storage, found.traits.patch, instance.tokens);
+        self.check_per_vertex_array(ty, storage, found, instance.tokens);
+        let is_open = matches!(self.program.types.get(ty), TypeData::Array { length: None, .. });
+        if is_open && !self.is_per_vertex(storage, found.traits.patch) {
+            self.report(SemanticError::Unsized { what: "an array of blocks" }, instance.tokens);
+            return structure;
+        }
+        if !self.check_size(ty, instance.tokens) {
+            return structure;
+        }
+        ty
+    }
+
+    /// Places the members of a block in memory.
+    fn place_members(&mut self, structure: TypeId, block: &mut Block, own: &[Qualifiers], found: &Qualifiers) {
+        let fields = self.program.types.fields(structure).to_vec();
+        let mut end = 0u32;
+        for ((field, member), own) in fields.iter().zip(&mut block.members).zip(own) {
+            let place = self.packer.place(&self.program.types, field.ty, block.packing, member.row_major);
+            if let Some(offset) = own.offset {
+                let needed = match () {
+                    () if offset % place.align != 0 => Some("a multiple of the alignment of the type"),
+                    () if offset < end => Some("an offset behind the member before"),
+                    () => None,
+                };
+                if let Some(needed) = needed {
+                    let error = SemanticError::LayoutValue { name: "offset".to_owned(), needed };
+                    self.report(error, field.tokens);
+                }
+            }
+            // The smallest offset that both alignments divide.
+            let align = place.align.max(own.align.or(found.align).unwrap_or(1));
+            member.offset = align_up(own.offset.unwrap_or(end), align);
+            end = member.offset.saturating_add(place.bytes);
+        }
+        block.size = align_up(end, if block.packing == crate::program::Packing::Std140 { 16 } else { 4 });
+    }
+
+    /// Adds the variables of the members of a block of inputs or outputs.
+    fn add_member_variables(
+        &mut self,
+        ty: TypeId,
+        structure: TypeId,
+        found: &Qualifiers,
+        block: &mut Block,
+        id: BlockId,
+    ) {
+        let per_vertex = self.is_per_vertex(block.storage, found.traits.patch);
+        let block_name = self.spelling(block.name);
+        let fields = self.program.types.fields(structure).to_vec();
+        let mut location = found.traits.location;
+        for (field, member) in fields.iter().zip(&mut block.members) {
+            let member_name = self.spelling(field.name);
+            let name = self.interner.intern(&format!("{block_name}.{member_name}"));
+            let dimensioned = self.with_dimensions_of(ty, field.ty);
+            let variable = self.add_variable(name, dimensioned, block.storage, field.tokens);
+            member.traits.location = member.traits.location.or(location);
+            if let Some(first) = member.traits.location {
+                let slots = self.program.types.summary(field.ty).registers.max(1);
+                location = location.map(|_| first.saturating_add(slots));
+            }
+            let traits = Traits { precision: field.precision, ..member.traits };
+            if let Some(variable) = self.variable_mut(variable) {
+                variable.traits = traits;
+                variable.block = Some(id);
+                variable.is_per_vertex = per_vertex;
+            }
+            member.variable = Some(variable);
+            self.program.globals.push(variable);
+            if per_vertex {
+                self.per_vertex.push(variable);
+            }
+        }
+        if per_vertex {
+            self.per_vertex.push(block.variable);
+        }
+    }
+
+    /// A type with the array dimensions of another outside of its own.
+    pub(super) fn with_dimensions_of(&mut self, outer: TypeId, inner: TypeId) -> TypeId {
+        let mut lengths = Vec::new();
+        let mut ty = outer;
+        while let TypeData::Array { element, length } = self.program.types.get(ty) {
+            lengths.push(length);
+            ty = element;
+        }
+        lengths.into_iter().rev().fold(inner, |ty, length| self.program.types.array(ty, length))
+    }
+
+    /// Declares the instance name of a block, or the names of its members.
+    fn declare_block(&mut self, id: BlockId, source: &BlockSource) {
+        let block = self.program.block(id);
+        let variable = block.variable;
+        if let Some(instance) = source.instance {
+            self.declare(instance.name, Entity::Variable(variable), instance.tokens);
+            return;
+        }
+        let members: Vec<Option<VariableId>> = block.members.iter().map(|member| member.variable).collect();
+        let structure = self.program.variable(variable).ty;
+        let fields = self.program.types.fields(structure).to_vec();
+        for (number, (field, member)) in fields.iter().zip(members).enumerate() {
+            let entity = match member {
+                Some(member) => Entity::Variable(member),
+                None => Entity::Member(variable, number as u32),
+            };
+            self.declare(field.name, entity, field.tokens);
+        }
+    }
+
+    /// A member of a block in memory that has no instance name.
+    pub(super) fn member_of(&mut self, variable: VariableId, number: u32, tokens: TokenRange) -> ExprId {
+        let base = self.read(variable, tokens);
+        let field = self.program.types.fields(self.ty(base)).get(number as usize).copied();
+        match field {
+            Some(field) if !field.ty.is_error() => self.add(ExprKind::Field(base, number), field.ty, tokens, &[base]),
+            _ => self.error_expr(tokens),
+        }
+    }
+
+    /// A member of an element of a block of inputs or outputs: its variable, with the indices of the block; `None` for
+    /// blocks in memory.
+    pub(super) fn block_member(
+        &mut self,
+        base: ExprId,
+        block: BlockId,
+        number: u32,
+        tokens: TokenRange,
+    ) -> Option<ExprId> {
+        let variable = self.program.block(block).members.get(number as usize)?.variable?;
+        let mut indices = Vec::new();
+        let mut at = base;
+        while let ExprKind::Index(of, index) = self.program.expr(at).kind {
+            indices.push(index);
+            at = of;
+        }
+        let mut expr = self.read(variable, tokens);
+        for index in indices.into_iter().rev() {
+            expr = self.index(expr, index, tokens);
+        }
+        Some(expr)
+    }
+}
+
+/// Whether a block is in memory.
+pub(super) fn is_memory(storage: Storage) -> bool {
+    matches!(storage, Storage::Uniform | Storage::Buffer)
+}
+
+/// The interface of a storage: names of blocks are separate for each.
+pub(super) fn storage_key(storage: Storage) -> u8 {
+    match storage {
+        Storage::Uniform => 0,
+        Storage::Buffer => 1,
+        Storage::Input => 2,
+        _ => 3,
+    }
+}
