@@ -151,6 +151,10 @@ pub(crate) struct Variable {
     pub(crate) max_index: Option<u32>,
     /// Whether an index into the outermost dimension is not constant, or the array is used as a whole.
     pub(crate) is_indexed: bool,
+    /// Of a variable of the language: whether the shader redeclares it.
+    pub(crate) is_redeclared: bool,
+    /// Of an array of arrays whose inner length is not declared: the largest constant index into it.
+    pub(crate) max_inner_index: Option<u32>,
     /// Whether an expression reads it.
     pub(crate) is_read: bool,
     /// Whether an expression writes it.
@@ -206,10 +210,12 @@ pub(crate) struct Member {
     pub(crate) traits: Traits,
 }
 
-/// The rules by which members of a block in memory are placed. `shared` and `packed` blocks are placed as `std140`.
+/// The rules by which members of a block in memory are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) enum Packing {
+    /// `shared` and `packed`, the default. Members are placed as by `std140`.
     #[default]
+    Unspecified,
     Std140,
     Std430,
 }
@@ -483,6 +489,8 @@ pub(crate) struct StageLayout {
     pub(crate) point_mode: bool,
     /// `local_size_x`, `local_size_y`, `local_size_z`
     pub(crate) local_size: [Option<u32>; 3],
+    /// `local_size_variable`: the size of workgroups is that of the dispatch.
+    pub(crate) is_size_variable: bool,
     /// The stream of outputs that state none.
     pub(crate) stream: Option<u32>,
 }

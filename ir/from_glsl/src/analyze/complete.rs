@@ -41,9 +41,10 @@ fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, Token
             &[(stage.vertices.is_none(), "the number of vertices, such as `layout(vertices = 3) out;`")]
         }
         ShaderStage::TessEval => &[(stage.input.is_none(), "the primitive, such as `layout(triangles) in;`")],
-        ShaderStage::Compute => {
-            &[(stage.local_size == [None; 3], "the size of workgroups, such as `layout(local_size_x = 1) in;`")]
-        }
+        ShaderStage::Compute => &[(
+            stage.local_size == [None; 3] && !stage.is_size_variable,
+            "the size of workgroups, such as `layout(local_size_x = 1) in;`",
+        )],
         _ => &[],
     };
     let missing = needed.iter().filter(|(is_missing, _)| *is_missing);
