@@ -108,6 +108,8 @@ pub(crate) struct Traits {
     pub(crate) centroid: bool,
     /// `sample`
     pub(crate) sample: bool,
+    /// Whether a qualifier states the interpolation.
+    pub(crate) has_interpolation: bool,
     /// Interpolation.
     pub(crate) interpolation: Interpolation,
     /// `layout(location = ...)`
@@ -426,6 +428,8 @@ pub(crate) struct Program {
     pub(crate) main: Option<FunctionId>,
     /// Layouts of the shader as a whole.
     pub(crate) layout: Layout,
+    /// The members of a redeclaration of `gl_PerVertex`: of outputs, of inputs.
+    pub(crate) per_vertex: [Option<Vec<Symbol>>; 2],
     /// `xfb_stride` by buffer of transform feedback.
     pub(crate) strides: [Option<u32>; 4],
 }

@@ -155,6 +155,8 @@ pub(crate) struct Summary {
     pub(crate) has_flat: bool,
     /// Whether it is or contains doubles.
     pub(crate) has_double: bool,
+    /// Locations of a uniform: one for each element that is a scalar, vector, matrix or sampler; saturates.
+    pub(crate) locations: u32,
     /// Words that the components take in a row, doubles two; saturates.
     pub(crate) words: u32,
 }
@@ -255,6 +257,7 @@ impl Types {
                 has_flat: !matches!(scalar, Scalar::Float | Scalar::Bool),
                 has_double: scalar == Scalar::Double,
                 words: u32::from(components) * words(scalar),
+                locations: 1,
                 ..Summary::default()
             },
             TypeData::Matrix { scalar, columns, rows } => Summary {
@@ -263,6 +266,7 @@ impl Types {
                 has_flat: scalar == Scalar::Double,
                 has_double: scalar == Scalar::Double,
                 words: u32::from(columns) * u32::from(rows) * words(scalar),
+                locations: 1,
                 ..Summary::default()
             },
             TypeData::Struct(id) => {
@@ -275,6 +279,7 @@ impl Types {
                     has_flat: sum.has_flat | field.has_flat,
                     has_double: sum.has_double | field.has_double,
                     words: sum.words.saturating_add(field.words),
+                    locations: sum.locations.saturating_add(field.locations),
                 })
             }
             TypeData::Array { element, length } => {
@@ -283,11 +288,12 @@ impl Types {
                     components: of_element.components.saturating_mul(length),
                     registers: of_element.registers.saturating_mul(length),
                     words: of_element.words.saturating_mul(length),
+                    locations: of_element.locations.saturating_mul(length),
                     has_array: true,
                     ..of_element
                 }
             }
-            TypeData::Sampler(_) => Summary { has_opaque: true, ..Summary::default() },
+            TypeData::Sampler(_) => Summary { has_opaque: true, locations: 1, ..Summary::default() },
         }
     }
 

@@ -44,6 +44,13 @@ struct Declared {
     qualifiers: Vec<Qualifiers>,
 }
 
+impl Declared {
+    /// The offsets that members state.
+    fn offsets(&self) -> Vec<Option<u32>> {
+        self.qualifiers.iter().map(|own| own.offset).collect()
+    }
+}
+
 impl Analyzer<'_> {
     /// Analyses the declaration of a block.
     pub(super) fn block(&mut self, qualifiers: List<ast::Qualifier>, source: &BlockSource) {
@@ -74,7 +81,7 @@ impl Analyzer<'_> {
         if !matches!(here, Some(Entity::Block(_))) {
             self.declare(source.name, Entity::Block(source.tokens), source.tokens);
         }
-        if let Some(earlier) = self.earlier_block(storage, &declared.fields, source) {
+        if let Some(earlier) = self.earlier_block(storage, &declared.fields, &declared.offsets(), source) {
             self.blocks.insert((source.name, storage_key(storage)), earlier);
             self.declare_block(earlier, source);
             return;

@@ -4,7 +4,7 @@
 use tgsi_ir::shader::ShaderStage;
 
 use super::SemanticError;
-use crate::program::{Program, Storage, VariableId};
+use crate::program::{Primitive, Program, Storage, VariableId};
 use crate::symbol::Interner;
 use crate::token::TokenRange;
 
@@ -28,6 +28,11 @@ pub(crate) fn find_errors(program: &Program, interner: &Interner) -> Vec<(Semant
     errors
 }
 
+/// Whether outputs belong to other streams than the first.
+fn has_streams(program: &Program) -> bool {
+    program.globals.iter().map(|&id| program.variable(id)).any(|variable| variable.traits.stream.unwrap_or(0) > 0)
+}
+
 /// Checks that the shader states what its stage needs.
 fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, TokenRange)>) {
     let stage = &program.layout.stage;
@@ -35,6 +40,10 @@ fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, Token
         ShaderStage::Geometry => &[
             (stage.input.is_none(), "the input primitive, such as `layout(triangles) in;`"),
             (stage.output.is_none(), "the output primitive, such as `layout(triangle_strip) out;`"),
+            (
+                stage.output != Some(Primitive::Points) && has_streams(program),
+                "points as output primitive, which shaders with several streams have",
+            ),
             (stage.max_vertices.is_none(), "the number of vertices, such as `layout(max_vertices = 3) out;`"),
         ],
         ShaderStage::TessCtrl => {
@@ -51,6 +60,17 @@ fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, Token
     errors.extend(missing.map(|&(_, what)| (SemanticError::MissingLayout { what }, TokenRange::default())));
 }
 
+/// The components of its locations that a variable takes.
+fn components_of(program: &Program, id: VariableId) -> std::ops::Range<usize> {
+    let inner = program.types.without_arrays(program.type_of_vertex(id));
+    if program.types.as_vector(inner).is_none() {
+        return 0..4;
+    }
+    let first = program.variable(id).traits.component.unwrap_or(0);
+    let words = program.types.summary(inner).words;
+    first.min(4) as usize..first.saturating_add(words).min(4) as usize
+}
+
 /// Checks the explicit locations of inputs or outputs.
 fn check_locations(
     program: &Program,
@@ -65,8 +85,8 @@ fn check_locations(
     };
     // Two attributes may have one location: a shader reads one of them at a time.
     let may_overlap = program.stage == ShaderStage::Vertex && storage == Storage::Input && !program.version.is_es();
-    // By index and location.
-    let mut taken = [[None::<VariableId>; VARYINGS as usize]; 2];
+    // By index, location and component.
+    let mut taken = [[[None::<VariableId>; 4]; VARYINGS as usize]; 2];
     for &id in &program.globals {
         let variable = program.variable(id);
         let Some(first) = variable.traits.location.filter(|_| variable.storage == storage) else { continue };
@@ -79,8 +99,14 @@ fn check_locations(
         let Some(taken) = taken.get_mut(index).and_then(|taken| taken.get_mut(first as usize..end as usize)) else {
             continue;
         };
-        let other = taken.iter().flatten().next().copied();
-        taken.fill(Some(id));
+        let components = components_of(program, id);
+        let parts = || taken.iter().flat_map(|parts| parts.get(components.clone()).unwrap_or(parts));
+        let other = parts().flatten().next().copied();
+        for parts in taken.iter_mut() {
+            if let Some(parts) = parts.get_mut(components.clone()) {
+                parts.fill(Some(id));
+            }
+        }
         if let Some(other) = other.filter(|_| !may_overlap) {
             let [name, other] = [id, other].map(|id| interner.spelling(program.variable(id).name).to_owned());
             errors.push((SemanticError::LocationOverlap { name, other }, variable.tokens));

@@ -13,6 +13,7 @@ impl Analyzer<'_> {
         self.check_recursion();
         self.check_outputs();
         self.check_captures();
+        self.check_coordinates();
     }
 
     /// Lengths of arrays that were declared without one, and uses of arrays as a whole.

@@ -85,10 +85,9 @@ impl Analyzer<'_> {
             let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
             self.report(error, declarator.tokens);
         }
-        let variable = self.program.variable(id);
         if is_coordinate {
             // Only the first declaration precedes all uses.
-            if self.coordinate_layout.is_none() && (variable.is_read || variable.is_written) {
+            if self.coordinate_layout.is_none() && self.is_used_here(id) {
                 self.report(SemanticError::UsedBefore { name: name.clone() }, declarator.tokens);
             }
             let layout = (found.origin_upper_left, found.pixel_center_integer);
@@ -100,8 +99,7 @@ impl Analyzer<'_> {
         }
         if found.depth_layout != 0 {
             if builtin.name() == "gl_FragDepth" {
-                let variable = self.program.variable(id);
-                if variable.is_read || variable.is_written {
+                if self.is_used_here(id) {
                     self.report(SemanticError::UsedBefore { name }, declarator.tokens);
                 }
                 self.program.layout.depth = found.depth_layout;
@@ -124,6 +122,7 @@ impl Analyzer<'_> {
             variable.traits.invariant |= traits.invariant;
             variable.traits.centroid |= traits.centroid;
             variable.traits.interpolation = traits.interpolation;
+            variable.traits.has_interpolation = traits.has_interpolation;
             if is_sized && !ty.is_error() {
                 variable.ty = ty;
             }

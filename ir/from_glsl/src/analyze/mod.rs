@@ -101,6 +101,7 @@ pub(crate) fn analyze(
         initializers: Vec::new(),
         main: None,
         layout: Layout::default(),
+        per_vertex: [None, None],
         strides: [None; 4],
     };
     let reported = findings.error_spans();

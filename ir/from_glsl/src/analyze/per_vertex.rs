@@ -252,6 +252,9 @@ impl Analyzer<'_> {
             return;
         }
         let members = self.redeclared_members(source);
+        if let Some(names) = self.program.per_vertex.get_mut(usize::from(is_input)) {
+            *names = Some(members.iter().map(|member| member.name).collect());
+        }
         match source.instance {
             Some(instance) => self.redeclare_vertex_array(&instance, &members),
             None => self.redeclare_outputs(&members, is_input),
@@ -386,6 +389,7 @@ impl Analyzer<'_> {
                 variable.ty = ty;
                 variable.traits.invariant |= traits.invariant;
                 variable.traits.interpolation = traits.interpolation;
+                variable.traits.has_interpolation = traits.has_interpolation;
             }
         }
         for member in variables::members_of(array) {

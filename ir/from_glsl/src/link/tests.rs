@@ -10,12 +10,13 @@ use crate::GLSL;
 
 const PAGES: &str = include_str!("../../explanations/link.txt");
 
-/// The readings of the vertex and the fragment shader of a file.
+/// The readings of the shaders of a file.
 fn read(file: &str) -> Vec<Reading> {
     let limits = Limits::default();
     let reader = GLSL.reader(&[]).expect("a reader");
     let request = |stage| ReadRequest { limits: &limits, compiler: None, path: None, stage: Some(stage) };
-    let inputs = [ShaderStage::Vertex, ShaderStage::Fragment].map(|stage| (file.as_bytes(), request(stage)));
+    let stages = GLSL.stages(file.as_bytes());
+    let inputs: Vec<_> = stages.into_iter().map(|stage| (file.as_bytes(), request(stage))).collect();
     reader.read_pipeline(&inputs)
 }
 
@@ -109,11 +110,7 @@ fn blocks_and_patches_link_through_all_stages() {
                 [tessellation evaluation shader]\nlayout(triangles) in; in vec4 c[]; patch in vec2 q; patch in vec4 p;\n\
                 uniform U { vec4 u; mat4 m; }; void main() { gl_Position = c[1] + p + q.xyxy + u; }\n[fragment shader]\n\
                 out vec4 color; void main() { color = vec4(1.0); }\n";
-    let limits = Limits::default();
-    let reader = GLSL.reader(&[]).expect("a reader");
-    let request = |stage| ReadRequest { limits: &limits, compiler: None, path: None, stage: Some(stage) };
-    let stages = [ShaderStage::Vertex, ShaderStage::TessCtrl, ShaderStage::TessEval, ShaderStage::Fragment];
-    let readings = reader.read_pipeline(&stages.map(|stage| (file.as_bytes(), request(stage))));
+    let readings = read(file);
     let found: Vec<_> = readings.iter().flat_map(|reading| &reading.findings).map(|finding| &finding.message).collect();
     assert_eq!(found, [""; 0]);
     let slots = |list: &[tgsi_compiler::front_end::InterfaceVariable]| {
