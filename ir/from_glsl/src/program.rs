@@ -528,6 +528,17 @@ impl Program {
         self.types.summary(self.type_of_vertex(id)).registers.max(1)
     }
 
+    /// The components of its locations that an input or output takes.
+    pub(crate) fn components(&self, id: VariableId) -> std::ops::Range<usize> {
+        let inner = self.types.without_arrays(self.type_of_vertex(id));
+        if self.types.as_vector(inner).is_none() {
+            return 0..4;
+        }
+        let first = self.variable(id).traits.component.unwrap_or(0);
+        let words = self.types.summary(inner).words;
+        first.min(4) as usize..first.saturating_add(words).min(4) as usize
+    }
+
     /// The elements of a list.
     pub(crate) fn list(&self, list: ExprList) -> &[ExprId] {
         let start = list.start as usize;

@@ -7,6 +7,7 @@ use super::SemanticError;
 use crate::program::{Primitive, Program, Storage, VariableId};
 use crate::symbol::Interner;
 use crate::token::TokenRange;
+use crate::types::Scalar;
 
 /// Locations of vertex inputs.
 const ATTRIBUTES: u32 = 16;
@@ -60,15 +61,10 @@ fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, Token
     errors.extend(missing.map(|&(_, what)| (SemanticError::MissingLayout { what }, TokenRange::default())));
 }
 
-/// The components of its locations that a variable takes.
-fn components_of(program: &Program, id: VariableId) -> std::ops::Range<usize> {
-    let inner = program.types.without_arrays(program.type_of_vertex(id));
-    if program.types.as_vector(inner).is_none() {
-        return 0..4;
-    }
-    let first = program.variable(id).traits.component.unwrap_or(0);
-    let words = program.types.summary(inner).words;
-    first.min(4) as usize..first.saturating_add(words).min(4) as usize
+/// Types of components that may share a location: integers of both signs may.
+fn component_class(program: &Program, id: VariableId) -> Option<Scalar> {
+    let scalar = program.types.scalar(program.types.without_arrays(program.type_of_vertex(id)))?;
+    Some(if scalar == Scalar::Uint { Scalar::Int } else { scalar })
 }
 
 /// Checks the explicit locations of inputs or outputs.
@@ -99,9 +95,12 @@ fn check_locations(
         let Some(taken) = taken.get_mut(index).and_then(|taken| taken.get_mut(first as usize..end as usize)) else {
             continue;
         };
-        let components = components_of(program, id);
+        let components = program.components(id);
         let parts = || taken.iter().flat_map(|parts| parts.get(components.clone()).unwrap_or(parts));
         let other = parts().flatten().next().copied();
+        let sharing = || taken.iter().flatten().flatten().copied();
+        let class = component_class(program, id);
+        let other = other.or_else(|| sharing().find(|&other| component_class(program, other) != class));
         for parts in taken.iter_mut() {
             if let Some(parts) = parts.get_mut(components.clone()) {
                 parts.fill(Some(id));

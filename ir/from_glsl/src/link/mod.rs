@@ -158,11 +158,16 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
             if let Some(location) = input.traits.location {
                 // Explicit locations match, whatever the names are.
                 let same = |&&(first, _, output): &&(u32, VariableId, &Variable)| {
-                    first == location && output.traits.component == input.traits.component
+                    first == location && output.traits.component.unwrap_or(0) == input.traits.component.unwrap_or(0)
                 };
                 let range = location..location.saturating_add(consumer.program.slots(id));
+                let components = consumer.program.components(id);
                 let overlaps = |&&(first, id, _): &&(u32, VariableId, &Variable)| {
-                    first < range.end && range.start < first.saturating_add(producer.program.slots(id))
+                    let others = producer.program.components(id);
+                    first < range.end
+                        && range.start < first.saturating_add(producer.program.slots(id))
+                        && others.start < components.end
+                        && components.start < others.end
                 };
                 let exact = located.iter().find(same);
                 let found = exact.or_else(|| located.iter().find(overlaps));
@@ -173,10 +178,8 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
                     ];
                     exact.is_none() || difference([producer, consumer], of_vertex, false).is_some()
                 };
-                if input.traits.component.is_none()
-                    && input.is_read
+                if input.is_read
                     && let Some(&(_, _, output)) = found.filter(is_wrong)
-                    && output.traits.component.is_none()
                 {
                     let name = name.to_owned();
                     let found = consumer.program.types.name(consumer.program.type_of_vertex(id), &consumer.interner);

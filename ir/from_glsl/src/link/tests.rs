@@ -3,7 +3,6 @@
 use pretty_assertions::assert_eq;
 use tgsi::limits::Limits;
 use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reading};
-use tgsi_ir::shader::ShaderStage;
 
 use super::*;
 use crate::GLSL;
