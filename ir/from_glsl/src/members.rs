@@ -5,7 +5,7 @@ use tgsi_compiler::front_end::{ComponentType, SamplerUniform, UniformMember};
 use crate::builtins::variables::state;
 use crate::program::{Program, Storage, VariableId};
 use crate::symbol::{Interner, Symbol};
-use crate::types::{Scalar, TypeData, TypeId};
+use crate::types::{ImageType, Scalar, TypeData, TypeId};
 
 /// The members of a uniform in its registers, in order. Elements beyond the registers are left out.
 pub(crate) fn members(
@@ -120,6 +120,31 @@ enum Step {
 /// the IR's pass `lower_samplers` gives them: the first sampler of a struct for all elements of the arrays around it,
 /// then the next one.
 pub(crate) fn samplers(program: &Program, interner: &Interner, id: VariableId, first: u32) -> Vec<SamplerUniform> {
+    let all = opaque_members(program, interner, id, first, |data| matches!(data, TypeData::Sampler(_)).then_some(()));
+    all.into_iter().map(|(sampler, ())| sampler).collect()
+}
+
+/// The images of a uniform by name, as [`samplers`], with their types.
+pub(crate) fn images(
+    program: &Program,
+    interner: &Interner,
+    id: VariableId,
+    first: u32,
+) -> Vec<(SamplerUniform, ImageType)> {
+    opaque_members(program, interner, id, first, |data| match data {
+        TypeData::Image(image) => Some(image),
+        _ => None,
+    })
+}
+
+/// The members of a kind, with what `kind` returns for their types.
+fn opaque_members<K: Copy>(
+    program: &Program,
+    interner: &Interner,
+    id: VariableId,
+    first: u32,
+    kind: fn(TypeData) -> Option<K>,
+) -> Vec<(SamplerUniform, K)> {
     let variable = program.variable(id);
     let (mut found, mut unit) = (Vec::new(), first);
     // Fields in order; the depth is bounded by the parser.
@@ -133,12 +158,14 @@ pub(crate) fn samplers(program: &Program, interner: &Interner, id: VariableId, f
                 let fields = program.types.fields(ty).iter().rev();
                 pending.extend(fields.map(|field| (field.ty, [&steps[..], &[Step::Field(field.name)]].concat())));
             }
-            TypeData::Sampler(_) => {
+            data => {
+                let Some(kind) = kind(data) else { continue };
                 let name = interner.spelling(variable.name).to_owned();
                 let ty = program.types.name(ty, interner);
-                named_samplers(interner, name, &ty, &steps, &mut unit, &mut found);
+                let mut named = Vec::new();
+                named_samplers(interner, name, &ty, &steps, &mut unit, &mut named);
+                found.extend(named.into_iter().map(|member| (member, kind)));
             }
-            _ => {}
         }
     }
     found

@@ -4,6 +4,7 @@
 //! value is known have it as a constant. As in the syntax tree, operands precede the expressions that use them.
 
 use crate::ast::{BinaryOp, UnaryOp};
+use crate::builtins::formats::ImageFormat;
 use crate::builtins::functions::BuiltinOp;
 use crate::builtins::variables::BuiltinVariable;
 use crate::keyword::Keyword;
@@ -11,6 +12,7 @@ use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{TypeId, Types};
 use crate::version::Version;
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::shader::ShaderStage;
 
 macro_rules! ids {
@@ -79,6 +81,21 @@ pub(crate) enum Storage {
     Builtin(BuiltinVariable),
 }
 
+impl Storage {
+    /// Whether variables are memory that other invocations change: of a buffer or of the workgroup.
+    pub(crate) fn is_shared_memory(self) -> bool {
+        match self {
+            Storage::Local
+            | Storage::Global
+            | Storage::Uniform
+            | Storage::Input
+            | Storage::Output
+            | Storage::Const
+            | Storage::Builtin(_) => false,
+        }
+    }
+}
+
 /// Interpolation of an input of fragment shaders.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Interpolation {
@@ -110,6 +127,12 @@ pub(crate) struct Traits {
     pub(crate) index: Option<u32>,
     /// `layout(binding = ...)`
     pub(crate) binding: Option<u32>,
+    /// `layout(offset = ...)`; of atomic counters also the offset that follows from other counters.
+    pub(crate) offset: Option<u32>,
+    /// The layout of the texels of an image.
+    pub(crate) format: Option<&'static ImageFormat>,
+    /// `coherent`, `volatile`, `restrict`, `readonly`, `writeonly`
+    pub(crate) access: AccessFlags,
     /// The precision of versions that have one: its own, or the default of the type.
     pub(crate) precision: Option<Keyword>,
 }
@@ -172,6 +195,8 @@ pub(crate) struct Parameter {
     pub(crate) direction: Direction,
     /// `const`
     pub(crate) is_const: bool,
+    /// Memory qualifiers of an image.
+    pub(crate) access: AccessFlags,
     /// Its variable in the body; `None` for functions without a body and unnamed parameters.
     pub(crate) variable: Option<VariableId>,
 }

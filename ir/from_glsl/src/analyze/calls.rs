@@ -203,7 +203,11 @@ impl Analyzer<'_> {
     fn call_of(&mut self, candidate: Candidate, arguments: &[ExprId], tokens: TokenRange) -> ExprId {
         let mut operands = Vec::with_capacity(arguments.len());
         let mut is_valid = true;
-        for (&argument, &(ty, direction)) in arguments.iter().zip(&candidate.parameters) {
+        for (number, (&argument, &(ty, direction))) in arguments.iter().zip(&candidate.parameters).enumerate() {
+            if let Callee::Function(id) = candidate.callee {
+                let access = self.program.function(id).parameters.get(number).map(|parameter| parameter.access);
+                is_valid &= self.check_argument_access(argument, access.unwrap_or_default());
+            }
             if direction.writes() {
                 is_valid &= self.target(argument, direction.reads());
                 operands.push(argument);
@@ -288,7 +292,7 @@ impl Analyzer<'_> {
                 }
                 is_input
             }
-            _ => true,
+            _ => self.check_memory_operands(op, operands),
         }
     }
 

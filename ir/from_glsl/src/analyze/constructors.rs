@@ -35,7 +35,7 @@ impl Analyzer<'_> {
                 let needed = vec![element; arguments.len()];
                 self.aggregate_constructor(ty, &needed, arguments, tokens)
             }
-            TypeData::Error | TypeData::Void | TypeData::Sampler(_) => {
+            TypeData::Error | TypeData::Void | TypeData::Sampler(_) | TypeData::Image(_) | TypeData::AtomicUint => {
                 let ty = self.type_name(ty);
                 self.report(SemanticError::NoConstructor { ty }, tokens);
                 self.error_expr(tokens)

@@ -394,6 +394,29 @@ pub(crate) enum SemanticError {
     /// Something that is not an input, where one is needed.
     #[error("only an input can be interpolated")]
     NotAnInput,
+    /// A memory qualifier of an image that a use of the image contradicts.
+    #[error("the image is `{qualifier}`, but {needed}")]
+    MemoryQualifier {
+        /// The qualifier.
+        qualifier: &'static str,
+        /// The use.
+        needed: &'static str,
+    },
+    /// A format of an image that does not suit it, or a missing one.
+    #[error("{what}")]
+    ImageFormat {
+        /// The mistake.
+        what: &'static str,
+    },
+    /// An atomic operation on memory that only one invocation has.
+    #[error("atomic operations need a member of a buffer or a `shared` variable")]
+    NotSharedMemory,
+    /// Two counters with common bytes.
+    #[error("`{name}` has bytes of another counter")]
+    CounterOverlap {
+        /// The second one.
+        name: String,
+    },
     /// Two units of a program that declare one name differently.
     #[error("`{name}` differs from its declaration in another unit of the program")]
     UnitMismatch {
@@ -497,6 +520,10 @@ impl SemanticError {
         NotAnInput => "G0351" "not-an-input",
         TooFewSlots => "G0352" "too-few-slots",
         UnitMismatch => "G0360" "unit-mismatch",
+        MemoryQualifier => "G0370" "memory-qualifier",
+        ImageFormat => "G0371" "image-format",
+        NotSharedMemory => "G0372" "not-shared-memory",
+        CounterOverlap => "G0373" "counter-overlap",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
         DivisionByZero => "G0502" "constant-division-by-zero",

@@ -20,6 +20,9 @@ const IMPLICIT_LENGTHS: Since = Since::new(430, NEVER).or(&[Extension::ARBShader
 /// Versions in which sampler arrays take indices that are not constant, besides those before 1.30.
 const SAMPLER_INDICES: Since = Since::new(400, 320).or(&[Extension::ARBGpuShader5, Extension::EXTGpuShader5]);
 
+/// Versions in which image arrays take indices that are not constant, in the ES language.
+const IMAGE_INDICES: Since = Since::new(NEVER, 320).or(&[Extension::EXTGpuShader5, Extension::OESGpuShader5]);
+
 /// The first node of an expression: its leftmost operand, that of which was made first.
 fn first_node(ast: &Ast, mut id: ast::ExprId) -> ast::ExprId {
     use ast::ExprKind as K;
@@ -312,8 +315,17 @@ impl Analyzer<'_> {
         }
         if constant.is_none() && self.program.types.summary(element).has_opaque {
             let version = self.version();
-            let before = !version.is_es() && version.number < 130 || version.is_es() && version.number < 300;
-            if !before && !self.require(&SAMPLER_INDICES, "an index of samplers that is not constant", tokens) {
+            let is_allowed = match self.program.types.get(self.program.types.without_arrays(element)) {
+                TypeData::AtomicUint => true,
+                TypeData::Image(_) => {
+                    !version.is_es() || self.require(&IMAGE_INDICES, "an index of images that is not constant", tokens)
+                }
+                _ => {
+                    let before = !version.is_es() && version.number < 130 || version.is_es() && version.number < 300;
+                    before || self.require(&SAMPLER_INDICES, "an index of samplers that is not constant", tokens)
+                }
+            };
+            if !is_allowed {
                 return self.error_expr(tokens);
             }
         }

@@ -1,5 +1,6 @@
 //! Functions: prototypes and definitions.
 
+use super::memory::MemoryObject;
 use super::qualifiers::{Qualifiers, StorageQualifier};
 use super::scopes::Entity;
 use super::type_specs::ARRAY_TYPES;
@@ -99,7 +100,7 @@ impl Analyzer<'_> {
             let error = SemanticError::TypeNotAllowed {
                 what: "the result of a function",
                 ty: self.type_name(result),
-                hint: Some("pass samplers as parameters"),
+                hint: Some("pass samplers, images and counters as parameters"),
             };
             self.report(error, tokens);
         } else if summary.has_array && !self.has(&ARRAY_TYPES) {
@@ -132,7 +133,8 @@ impl Analyzer<'_> {
             Some("another result")
         } else if other.parameters.iter().zip(parameters).any(|(a, b)| a.direction != b.direction) {
             Some("other directions of parameters")
-        } else if other.parameters.iter().zip(parameters).any(|(a, b)| a.is_const != b.is_const) {
+        } else if other.parameters.iter().zip(parameters).any(|(a, b)| a.is_const != b.is_const || a.access != b.access)
+        {
             Some("other qualifiers of parameters")
         } else {
             None
@@ -192,22 +194,28 @@ impl Analyzer<'_> {
         let direction = self.direction(&found, parameter.tokens);
         self.check_parameter_qualifiers(&found, parameter.tokens);
         let is_const = found.is_const || found.storage == StorageQualifier::Const;
+        self.check_memory(&found, ty, MemoryObject::Parameter, parameter.tokens);
+        let access = found.traits.access;
         if ty == TypeId::VOID {
             let error = SemanticError::TypeNotAllowed { what: "a parameter", ty: "void".to_owned(), hint: None };
             self.report(error, parameter.tokens);
-            return Parameter { ty: TypeId::ERROR, direction, is_const, variable: None };
+            return Parameter { ty: TypeId::ERROR, direction, is_const, access, variable: None };
         }
         if matches!(self.program.types.get(ty), TypeData::Array { length: None, .. }) {
             self.report(SemanticError::Unsized { what: "a parameter" }, parameter.tokens);
-            return Parameter { ty: TypeId::ERROR, direction, is_const, variable: None };
+            return Parameter { ty: TypeId::ERROR, direction, is_const, access, variable: None };
         }
         if !self.check_size(ty, parameter.tokens) {
-            return Parameter { ty: TypeId::ERROR, direction, is_const, variable: None };
+            return Parameter { ty: TypeId::ERROR, direction, is_const, access, variable: None };
         }
         if direction.writes() {
             let summary = self.program.types.summary(ty);
             if summary.has_opaque {
-                let what = "samplers are `in` parameters only";
+                let what = match self.program.types.get(self.program.types.without_arrays(ty)) {
+                    TypeData::Image(_) => "images are `in` parameters only",
+                    TypeData::AtomicUint => "atomic counters are `in` parameters only",
+                    _ => "samplers are `in` parameters only",
+                };
                 self.report(SemanticError::Opaque { what }, parameter.tokens);
             }
             if matches!(self.program.types.get(ty), TypeData::Array { .. }) {
@@ -223,7 +231,7 @@ impl Analyzer<'_> {
             };
             self.report(error, parameter.ty.tokens);
         }
-        Parameter { ty, direction, is_const, variable: None }
+        Parameter { ty, direction, is_const, access, variable: None }
     }
 
     /// Reports qualifiers that only variables between stages have.
@@ -286,6 +294,7 @@ impl Analyzer<'_> {
             let variable = self.add_variable(name, parameter.ty, storage, source.tokens);
             if let Some(variable) = self.variable_mut(variable) {
                 variable.is_written = parameter.direction.reads();
+                variable.traits.access = parameter.access;
             }
             self.declare(name, Entity::Variable(variable), source.tokens);
             let function = self.program.arenas.function.get_mut(id.0 as usize);

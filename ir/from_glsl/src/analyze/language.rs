@@ -141,6 +141,11 @@ impl Analyzer<'_> {
 
     /// Adds qualifiers to declared names, or to the shader.
     pub(super) fn requalify(&mut self, found: &Qualifiers, names: &[(Symbol, TokenRange)], tokens: TokenRange) {
+        let is_input = found.storage == StorageQualifier::In && names.is_empty();
+        if found.early_fragment_tests && !(is_input && self.program.stage == ShaderStage::Fragment) {
+            let place = "except for `in` of fragment shaders";
+            self.report(SemanticError::Layout { name: "early_fragment_tests".to_owned(), place }, tokens);
+        }
         self.program.layout.early_fragment_tests |= found.early_fragment_tests;
         self.program.layout.origin_upper_left |= found.origin_upper_left;
         self.program.layout.pixel_center_integer |= found.pixel_center_integer;

@@ -15,6 +15,7 @@ mod expressions;
 mod finish;
 mod functions;
 mod language;
+mod memory;
 mod operators;
 mod products;
 mod qualifiers;
@@ -50,6 +51,7 @@ use crate::version::{Since, Version};
 
 pub(crate) use complete::find_errors;
 pub(crate) use error::SemanticError;
+use memory::CounterLayout;
 use qualifiers::Precisions;
 use scopes::{Entity, Scopes};
 #[cfg(test)]
@@ -124,6 +126,7 @@ pub(crate) fn analyze(
         reported,
         reported_functions: FxHashSet::default(),
         earlier: EarlierUnits::default(),
+        counters: CounterLayout::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
     analyzer.program.arenas.expr.reserve(ast.exprs.len() * 3 / 2);
@@ -209,6 +212,8 @@ struct Analyzer<'a> {
     reported_functions: FxHashSet<Symbol>,
     /// What earlier units of the program declare.
     earlier: EarlierUnits,
+    /// The places of atomic counters.
+    counters: CounterLayout,
 }
 
 impl Analyzer<'_> {

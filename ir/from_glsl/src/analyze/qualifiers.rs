@@ -1,15 +1,17 @@
 //! Qualifiers of declarations, and default precisions.
 
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::shader::ShaderStage;
 
 use super::{Analyzer, SemanticError};
 use crate::ast::{self, Qualifier, QualifierKind};
+use crate::builtins::formats::image_format;
 use crate::extension::Extension;
 use crate::keyword::Keyword;
 use crate::program::{ExprKind, Interpolation, Traits};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
-use crate::types::{Scalar, TypeData, TypeId};
+use crate::types::{Scalar, TypeData, TypeId, image_of, sampler_of};
 use crate::version::{NEVER, Since, Version};
 
 /// Default precisions in the open scopes. Desktop versions have a default for all types.
@@ -30,6 +32,7 @@ impl Precisions {
             (K::Sampler2D, K::Lowp),
             (K::SamplerCube, K::Lowp),
             (K::SamplerExternalOES, K::Lowp),
+            (K::AtomicUint, K::Highp),
         ];
         if !is_fragment {
             known.push((K::Float, K::Highp));
@@ -67,8 +70,8 @@ impl Precisions {
         self.has(Keyword::Float)
     }
 
-    /// Whether a sampler type has a default precision.
-    pub(super) fn has_sampler(&self, ty: Keyword) -> bool {
+    /// Whether a sampler or image type has a default precision.
+    pub(super) fn has_opaque(&self, ty: Keyword) -> bool {
         self.has(ty)
     }
 }
@@ -115,7 +118,16 @@ const INDEX: Since =
     Since::new(330, NEVER).or(&[Extension::ARBExplicitAttribLocation, Extension::EXTBlendFuncExtended]);
 
 /// Versions of `layout(binding = ...)`.
-const BINDING: Since = Since::new(420, 310).or(&[Extension::ARBShadingLanguage420pack]);
+const BINDING: Since = Since::new(420, 310).or(&[
+    Extension::ARBShadingLanguage420pack,
+    Extension::ARBShaderAtomicCounters,
+    Extension::ARBShaderImageLoadStore,
+    Extension::ARBShaderStorageBufferObject,
+    Extension::EXTShaderImageLoadStore,
+]);
+
+/// Versions of `layout(offset = ...)`.
+const OFFSET: Since = Since::new(420, 310).or(&[Extension::ARBShaderAtomicCounters, Extension::ARBEnhancedLayouts]);
 
 /// Versions of the layouts of `gl_FragCoord`.
 const FRAG_COORD: Since = Since::new(150, NEVER).or(&[Extension::ARBFragmentCoordConventions]);
@@ -276,6 +288,10 @@ impl Analyzer<'_> {
                 found.traits.sample |= keyword == K::Sample;
                 return;
             }
+            K::Coherent | K::Volatile | K::Restrict | K::Readonly | K::Writeonly => {
+                found.traits.access = found.traits.access.union(access_flag(keyword));
+                return;
+            }
             K::Patch => return found.is_patch = true,
             K::Invariant => return found.traits.invariant = true,
             K::Precise => return found.traits.precise = true,
@@ -387,6 +403,7 @@ impl Analyzer<'_> {
                 }
             }
             "binding" => found.traits.binding = index(self, &BINDING),
+            "offset" => found.traits.offset = index(self, &OFFSET),
             "origin_upper_left" | "pixel_center_integer" => {
                 self.require(&FRAG_COORD, format!("the layout `{name}`"), item.tokens);
                 if number.is_some() {
@@ -407,9 +424,18 @@ impl Analyzer<'_> {
                 self.require(&since, format!("the layout `{name}`"), item.tokens);
                 found.early_fragment_tests = true;
             }
-            _ => {
-                self.report(SemanticError::Layout { name, place: "for this declaration" }, item.tokens);
-            }
+            _ => match image_format(&name) {
+                Some(format) => {
+                    self.require(&format.since, format!("the layout `{name}`"), item.tokens);
+                    if number.is_some() {
+                        self.report(SemanticError::LayoutValue { name: name.clone(), needed: "no value" }, item.tokens);
+                    }
+                    found.traits.format = Some(format);
+                }
+                None => {
+                    self.report(SemanticError::Layout { name, place: "for this declaration" }, item.tokens);
+                }
+            },
         }
     }
 
@@ -432,6 +458,8 @@ impl Analyzer<'_> {
         let inner = types.without_arrays(ty);
         let default = match (types.get(inner), types.scalar(inner)) {
             (TypeData::Sampler(sampler), _) => Some(sampler.name),
+            (TypeData::Image(image), _) => Some(image.name),
+            (TypeData::AtomicUint, _) => Some(Keyword::AtomicUint),
             (_, Some(Scalar::Float)) => Some(Keyword::Float),
             (_, Some(Scalar::Int | Scalar::Uint)) => Some(Keyword::Int),
             _ => None,
@@ -444,7 +472,7 @@ impl Analyzer<'_> {
         let types = &self.program.types;
         let inner = types.without_arrays(ty);
         let is_allowed = match (types.get(inner), types.scalar(inner)) {
-            (TypeData::Error | TypeData::Sampler(_), _) => true,
+            (TypeData::Error | TypeData::Sampler(_) | TypeData::Image(_) | TypeData::AtomicUint, _) => true,
             (_, scalar) => matches!(scalar, Some(Scalar::Float | Scalar::Int | Scalar::Uint)),
         };
         if !is_allowed {
@@ -467,8 +495,8 @@ impl Analyzer<'_> {
                 return;
             }
         };
-        let is_sampler = crate::types::sampler_of(keyword).is_some();
-        if !matches!(keyword, Keyword::Float | Keyword::Int) && !is_sampler {
+        let is_opaque = sampler_of(keyword).is_some() || image_of(keyword).is_some();
+        if !matches!(keyword, Keyword::Float | Keyword::Int | Keyword::AtomicUint) && !is_opaque {
             let error = SemanticError::TypeNotAllowed {
                 what: "a default precision",
                 ty: keyword.name().to_owned(),
@@ -478,6 +506,18 @@ impl Analyzer<'_> {
             return;
         }
         self.precisions.set(keyword, precision);
+    }
+}
+
+/// The flag of a memory qualifier.
+fn access_flag(keyword: Keyword) -> AccessFlags {
+    match keyword {
+        Keyword::Coherent => AccessFlags::COHERENT,
+        Keyword::Volatile => AccessFlags::VOLATILE,
+        Keyword::Restrict => AccessFlags::RESTRICT,
+        Keyword::Readonly => AccessFlags::NON_WRITEABLE,
+        Keyword::Writeonly => AccessFlags::NON_READABLE,
+        _ => AccessFlags::NONE,
     }
 }
 

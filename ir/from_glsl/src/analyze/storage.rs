@@ -79,6 +79,10 @@ impl Analyzer<'_> {
             let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
             self.report(error, tokens);
         }
+        if found.early_fragment_tests {
+            let place = "for a variable";
+            self.report(SemanticError::Layout { name: "early_fragment_tests".to_owned(), place }, tokens);
+        }
         if found.depth_layout != 0 {
             let error = SemanticError::Layout { name: "depth_*".to_owned(), place: "except for `gl_FragDepth`" };
             self.report(error, tokens);
@@ -170,7 +174,10 @@ impl Analyzer<'_> {
         let error = if types.get(inner) == TypeData::Void {
             allowed("a variable", None)
         } else if summary.has_opaque && storage != Storage::Uniform {
-            allowed("a variable that is not a uniform", Some("declare samplers as `uniform`, or as parameters"))
+            allowed(
+                "a variable that is not a uniform",
+                Some("declare samplers, images and counters as `uniform`, or as parameters"),
+            )
         } else if summary.registers > self.unit.max_registers {
             Some(SemanticError::Limit { what: "registers of a variable", limit: self.unit.max_registers.into() })
         } else if matches!(storage, Storage::Input | Storage::Output) {

@@ -5,10 +5,12 @@
 //! of their patterns; types that a version lacks are left out, so that `texture(sampler2DRect, vec2)` needs no row.
 
 mod geometric;
+mod image;
 mod integer;
 #[cfg(test)]
 pub(crate) mod manual;
 mod math;
+mod memory;
 mod op;
 pub(crate) mod pattern;
 mod stage;
@@ -27,7 +29,7 @@ use crate::program::Direction;
 use crate::types::{TypeId, Types};
 use crate::version::{NEVER, Profile, Since, Version};
 
-pub(crate) use op::{BuiltinOp, Detail, TextureArgument, TextureOp};
+pub(crate) use op::{AtomicKind, BuiltinOp, CounterOp, Detail, ImageOp, TextureArgument, TextureOp};
 use pattern::Expansion;
 
 const V110: Since = Since::ALWAYS;
@@ -138,7 +140,16 @@ impl Row {
 }
 
 /// All tables.
-const TABLES: &[&[Row]] = &[math::ROWS, geometric::ROWS, integer::ROWS, stage::ROWS, texture_old::ROWS, texture::ROWS];
+const TABLES: &[&[Row]] = &[
+    math::ROWS,
+    geometric::ROWS,
+    integer::ROWS,
+    stage::ROWS,
+    texture_old::ROWS,
+    texture::ROWS,
+    image::ROWS,
+    memory::ROWS,
+];
 
 fn rows() -> impl Iterator<Item = &'static Row> {
     TABLES.iter().copied().flatten()

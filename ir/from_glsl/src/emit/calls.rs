@@ -110,7 +110,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// The samplers of an argument. Indices that are not constant are stored for the callee.
-    fn sampler_argument(&mut self, expr: ExprId) -> Result<SamplerArgument, EmitError> {
+    pub(super) fn sampler_argument(&mut self, expr: ExprId) -> Result<SamplerArgument, EmitError> {
         let program = self.context.program;
         let mut steps = Vec::new();
         let mut current = expr;
@@ -181,6 +181,19 @@ impl Emitter<'_, '_, '_> {
         let vector = |def: Def| Value::Operand(Operand::Vector(def));
         match op {
             BuiltinOp::Texture(texture) => return self.texture(texture, operands, expr),
+            BuiltinOp::Image(op) => return self.image(op, operands, expr),
+            BuiltinOp::Atomic(kind) => return self.memory_atomic(kind, operands),
+            BuiltinOp::Counter(op) => return self.counter(op, operands),
+            BuiltinOp::Barrier
+            | BuiltinOp::MemoryBarrier
+            | BuiltinOp::MemoryBarrierAtomicCounter
+            | BuiltinOp::MemoryBarrierBuffer
+            | BuiltinOp::MemoryBarrierImage
+            | BuiltinOp::MemoryBarrierShared
+            | BuiltinOp::GroupMemoryBarrier => {
+                self.barrier(op);
+                return Ok(Value::None);
+            }
             BuiltinOp::DFdx(detail) | BuiltinOp::DFdy(detail) => {
                 let along_x = matches!(op, BuiltinOp::DFdx(_));
                 let Some(&operand) = operands.first() else { return Ok(Value::None) };

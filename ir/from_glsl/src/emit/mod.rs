@@ -14,6 +14,8 @@
 
 mod calls;
 mod expressions;
+mod images;
+mod memory;
 mod outputs;
 mod places;
 mod state;
@@ -165,6 +167,10 @@ impl Context<'_> {
                 shadow: sampler.shadow,
                 result: ir_scalar(sampler.result),
             },
+            TypeData::Image(image) => {
+                IrTypeData::Image { dim: image.dim, array: image.array, result: ir_scalar(image.texel) }
+            }
+            TypeData::AtomicUint => IrTypeData::AtomicCounter,
         };
         let ty_of_ir = self.shader.types.intern(data);
         self.types.insert(ty, ty_of_ir);

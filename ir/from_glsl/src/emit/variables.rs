@@ -11,6 +11,7 @@ use tgsi_ir::{Builder, Cursor};
 
 use super::places::{Place, Value};
 use super::{Context, Emitter, bit_size, index};
+use crate::builtins::formats::pixel_format;
 use crate::builtins::variables::Role;
 use crate::program::{ConstantId, Interpolation, Storage, VariableId};
 use crate::types::{Scalar, TypeData, TypeId};
@@ -103,7 +104,10 @@ impl Emitter<'_, '_, '_> {
         let mode = match data.storage {
             Storage::Local | Storage::Const => None,
             Storage::Global => Some(VariableModes::SHADER_TEMP),
-            Storage::Uniform => Some(VariableModes::UNIFORM),
+            Storage::Uniform => match program.types.get(program.types.without_arrays(data.ty)) {
+                TypeData::Image(_) => Some(VariableModes::IMAGE),
+                _ => Some(VariableModes::UNIFORM),
+            },
             Storage::Input => Some(VariableModes::SHADER_IN),
             Storage::Output => Some(VariableModes::SHADER_OUT),
             Storage::Builtin(builtin) => Some(match builtin.role(program.version) {
@@ -131,6 +135,11 @@ impl Emitter<'_, '_, '_> {
         data.invariant = variable.traits.invariant;
         data.centroid = variable.traits.centroid;
         data.sample = variable.traits.sample;
+        data.access = variable.traits.access;
+        let inner = self.context.program.types.without_arrays(variable.ty);
+        if let TypeData::Image(image) = self.context.program.types.get(inner) {
+            data.image_format = pixel_format(&image, variable.traits.format);
+        }
         if is_input && self.context.program.stage == ShaderStage::Fragment {
             data.interpolation = match variable.traits.interpolation {
                 Interpolation::Smooth => InterpMode::Smooth,

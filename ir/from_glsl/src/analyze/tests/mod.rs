@@ -6,6 +6,7 @@ mod declarations;
 mod explanations;
 mod expressions;
 mod functions;
+mod memory;
 mod statements;
 mod suggestions;
 

@@ -14,6 +14,16 @@ fn word(token: &str) -> String {
     } else {
         ("", token)
     };
+    if let Some((kind @ ("m" | "mf" | "mi" | "mu"), names)) = token.split_once(':') {
+        let prefix = match kind {
+            "m" => "g",
+            "mi" => "i/u",
+            "mu" => "u",
+            _ => "",
+        };
+        let names: Vec<String> = names.split('|').map(|name| format!("{prefix}image{name}")).collect();
+        return names.join(" or ");
+    }
     if let Some((kind, names)) = token.split_once(':') {
         let generic = if kind == "g" { "g" } else { "" };
         let names: Vec<String> = names.split('|').map(|name| format!("{generic}sampler{name}")).collect();
@@ -45,6 +55,9 @@ fn word(token: &str) -> String {
         "Nc" => "dcolumn",
         "Nr" => "drow",
         "g4" => "gvec4",
+        "g" => "component",
+        "c" => "atomic_uint",
+        "Pm" => "integer P",
         "size" => "ivec",
         "P" => "P",
         "Pf" => "P without reference",
@@ -101,7 +114,7 @@ fn is_shown(row: &Row) -> bool {
 
 /// The rows of each table: the name of the table, and signatures, versions and stages.
 pub(crate) fn tables() -> Vec<(&'static str, Vec<Vec<String>>)> {
-    const NAMES: [&str; 6] = ["math", "geometric", "integer", "stage", "texture-old", "texture"];
+    const NAMES: [&str; 8] = ["math", "geometric", "integer", "stage", "texture-old", "texture", "image", "memory"];
     let rows = |table: &[Row]| {
         let shown = table.iter().filter(|row| is_shown(row));
         let cells = shown.map(|row| {
