@@ -10,7 +10,7 @@
 mod units;
 
 use rustc_hash::FxHashMap;
-use tgsi_compiler::front_end::{Interface, InterfaceVariable, Uniform};
+use tgsi_compiler::front_end::{Interface, InterfaceVariable, Subroutine, Uniform};
 use tgsi_ir::body::DerefKind;
 use tgsi_ir::entities::{Inst, User, Variable as IrVariable};
 use tgsi_ir::shader::{Shader, ShaderStage};
@@ -22,7 +22,7 @@ use crate::builtins::variables::Role;
 use crate::link::Slots;
 use crate::members::members;
 use crate::program::{Program, Storage, VariableId};
-use crate::symbol::Interner;
+use crate::symbol::{Interner, Symbol};
 use crate::types::{TypeData, TypeId};
 
 /// Generic vertex attributes.
@@ -89,6 +89,7 @@ pub(crate) fn assign(
     assigner.inputs(&ordered);
     assigner.outputs(&ordered);
     assigner.layout();
+    assigner.subroutines();
     assigner.interface
 }
 
@@ -135,6 +136,8 @@ impl Assigner<'_> {
                 let summary = program.types.summary(data.ty);
                 // Accesses to counters have no derefs.
                 let is_counter = summary.counters > 0;
+                let inner = program.types.get(program.types.without_arrays(data.ty));
+                let is_subroutine = matches!(inner, TypeData::Subroutine(_));
                 let Some(variable) = variable.filter(|_| usage.is_used || is_counter) else {
                     if is_uniform {
                         let name = self.name(id);
@@ -144,7 +147,7 @@ impl Assigner<'_> {
                 };
                 if is_counter {
                     self.counters(id);
-                } else if summary.has_opaque {
+                } else if summary.has_opaque && !is_subroutine {
                     self.opaque(id, variable, &mut unit, &mut image);
                 }
                 let (ty, num_registers) = self.used_type(id, usage);
@@ -336,6 +339,17 @@ impl Assigner<'_> {
             self.varyings(&generic, &mut found);
         }
         self.shader.num_outputs = self.number(found, false);
+    }
+
+    /// Lists the functions that subroutine uniforms select.
+    fn subroutines(&mut self) {
+        let functions = self.program.arenas.function.iter();
+        let numbered = functions.filter_map(|function| Some((function.subroutine?, function.name)));
+        let mut found: Vec<(u32, Symbol)> = numbered.collect();
+        found.sort_unstable();
+        let name = |symbol| self.interner.spelling(symbol).to_owned();
+        self.interface.subroutines =
+            found.iter().map(|&(index, symbol)| Subroutine::new(name(symbol), index)).collect();
     }
 
     /// Layouts of the shader as a whole, and of fragment outputs.

@@ -199,7 +199,6 @@ pub(crate) enum ExprKind {
     /// `type(arguments)` where the type is a keyword, has array dimensions, or is an error.
     Construct(TypeSpec, List<ExprId>),
     /// `base[index](arguments)`: an element of an array of subroutines.
-    #[cfg_attr(not(test), expect(dead_code, reason = "versions whose analysis reads it are not accepted yet"))]
     Invoke(ExprId, List<ExprId>),
     /// `base.name(arguments)`.
     Method(ExprId, Symbol, List<ExprId>),
@@ -263,7 +262,6 @@ pub(crate) enum QualifierKind {
     /// `layout(...)`.
     Layout(List<LayoutItem>),
     /// `subroutine(...)`: names of subroutine types.
-    #[cfg_attr(not(test), expect(dead_code, reason = "versions whose analysis reads it are not accepted yet"))]
     Subroutine(List<Symbol>),
 }
 

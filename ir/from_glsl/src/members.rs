@@ -91,6 +91,7 @@ impl Finder<'_> {
     /// The member of a scalar, vector or matrix.
     fn simple(&self, ty: TypeId, path: String, register: u32) -> Option<UniformMember> {
         let (scalar, rows, columns) = match self.program.types.get(ty) {
+            TypeData::Subroutine(_) => (Scalar::Uint, 1, 1),
             TypeData::Vector { scalar, components } => (scalar, components, 1),
             TypeData::Matrix { scalar, columns, rows } => (scalar, rows, columns),
             _ => return None,

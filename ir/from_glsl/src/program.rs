@@ -212,8 +212,10 @@ pub(crate) struct Function {
     pub(crate) parameters: Vec<Parameter>,
     /// The statements of the body; `None` without a definition.
     pub(crate) body: Option<Vec<StmtId>>,
-    /// The functions that it calls, each once.
+    /// The functions that it calls, each once; of a subroutine type, those that implement it.
     pub(crate) callees: Vec<(FunctionId, TokenRange)>,
+    /// The number that selects it as a subroutine.
+    pub(crate) subroutine: Option<u32>,
     /// The name in its first declaration or, if there is one, its definition.
     pub(crate) tokens: TokenRange,
 }
@@ -270,6 +272,8 @@ pub(crate) enum ExprKind {
     /// A call of a function of the shader. Arguments of `out` and `inout` parameters are targets of the parameter's
     /// type, or of a type to which it converts.
     Call(FunctionId, ExprList),
+    /// A call of the function that a subroutine uniform, the first operand, selects. The function is that of its type.
+    CallSubroutine(ExprId, FunctionId, ExprList),
     /// A call of a function of the language.
     Builtin(BuiltinOp, ExprList),
     /// Writes a value to a target. The value of the expression is that value.

@@ -99,6 +99,15 @@ impl ImageType {
     }
 }
 
+/// The type of a subroutine uniform.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct SubroutineType {
+    /// Name.
+    pub(crate) name: Symbol,
+    /// The number of the function of the program that has the parameters and the result.
+    pub(crate) function: u32,
+}
+
 /// A type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct TypeId(u32);
@@ -145,6 +154,8 @@ pub(crate) enum TypeData {
     Image(ImageType),
     /// An atomic counter.
     AtomicUint,
+    /// A uniform that selects one of several functions.
+    Subroutine(SubroutineType),
 }
 
 /// A field of a struct.
@@ -181,7 +192,7 @@ pub(crate) struct Summary {
     pub(crate) registers: u32,
     /// Atomic counters of all elements and fields; saturates.
     pub(crate) counters: u32,
-    /// Whether it is or contains a sampler, an image or an atomic counter.
+    /// Whether it is or contains a sampler, an image, an atomic counter or a subroutine.
     pub(crate) has_opaque: bool,
     /// Whether it is or contains an image.
     pub(crate) has_image: bool,
@@ -313,6 +324,7 @@ impl Types {
             TypeData::Sampler(_) => Summary { has_opaque: true, ..Summary::default() },
             TypeData::Image(_) => Summary { has_opaque: true, has_image: true, ..Summary::default() },
             TypeData::AtomicUint => Summary { counters: 1, has_opaque: true, ..Summary::default() },
+            TypeData::Subroutine(_) => Summary { registers: 1, has_opaque: true, ..Summary::default() },
         }
     }
 
@@ -469,6 +481,7 @@ impl Types {
             TypeData::Sampler(sampler) => sampler.name.name().to_owned(),
             TypeData::Image(image) => image.name.name().to_owned(),
             TypeData::AtomicUint => Keyword::AtomicUint.name().to_owned(),
+            TypeData::Subroutine(subroutine) => interner.spelling(subroutine.name).to_owned(),
         };
         name + &dimensions
     }

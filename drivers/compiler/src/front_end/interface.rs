@@ -355,6 +355,23 @@ impl SpecializationConstant {
     }
 }
 
+/// A function that a subroutine uniform selects.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Subroutine {
+    /// The function.
+    pub name: String,
+    /// The value of uniforms that select it.
+    pub index: u32,
+}
+
+impl Subroutine {
+    /// A function with its number.
+    pub fn new(name: String, index: u32) -> Subroutine {
+        Subroutine { name, index }
+    }
+}
+
 /// The interface of a shader.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[non_exhaustive]
@@ -372,6 +389,9 @@ pub struct Interface {
     /// Resources of descriptor sets that are used, by kind and register.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resource>,
+    /// Functions that subroutine uniforms select, by index.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subroutines: Vec<Subroutine>,
     /// Specialisation constants, by id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specialization: Vec<SpecializationConstant>,
@@ -552,6 +572,9 @@ impl Interface {
         }
         for resource in &self.resources {
             let _ = writeln!(text, "{}", resource.to_text());
+        }
+        for Subroutine { name, index } in &self.subroutines {
+            let _ = writeln!(text, "subroutine {name} = {index}");
         }
         for SpecializationConstant { id, name, ty, default, value } in &self.specialization {
             let _ = write!(text, "specialization {ty} {name} = {id}, default 0x{default:x}");

@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Uniform(String, String, Vec<f64>),
     /// Sets a uniform by location.
     UniformAt(u32, Vec<f64>),
+    /// Selects a function for a subroutine uniform.
+    Subroutine(String, String),
     /// States a part of the place of uniforms in blocks.
     Block(BlockCommand),
     /// Changes or compares a buffer.
@@ -233,6 +235,10 @@ fn parse(words: &mut Words) -> Option<Command> {
             };
             Some(command).filter(|_| is_number)
         }
+        "subuniform" => {
+            let (_stage, name, function) = (words.next()?, words.next()?, words.next()?);
+            Some(Command::Subroutine(name, function))
+        }
         "ortho" if words.is_done() => Some(Command::OrthoWindow),
         "ortho" => {
             let [left, right, bottom, top] = words.numbers()?;
@@ -376,6 +382,7 @@ mod tests {
                 Command::Probe { area: Area::All, is_relative: false, expected: vec![0.0, 1.0, 0.0] },
             ),
             ("uniform ivec2 at[1] 3 -4", Command::Uniform("ivec2".to_owned(), "at[1]".to_owned(), vec![3.0, -4.0])),
+            ("subuniform GL_FRAGMENT_SHADER f[1] red", Command::Subroutine("f[1]".to_owned(), "red".to_owned())),
             ("uniform uint 3 7", Command::UniformAt(3, vec![7.0])),
             ("block offset 16", Command::Block(BlockCommand::Offset(16))),
             ("compute 1 2 3", Command::Compute([1, 2, 3])),

@@ -168,6 +168,7 @@ impl<'a> Player<'a> {
             }
             Command::Uniform(ty, name, values) => return self.uniform(ty, name, values),
             Command::UniformAt(location, values) => return self.uniform_at(*location, values),
+            Command::Subroutine(name, function) => return self.subroutine(name, function),
             &Command::Block(command) => self.block.set(command),
             Command::Buffer(command) => return command.play(&mut self.memory),
             Command::Stream(command) => return self.stream(command),
@@ -244,6 +245,18 @@ impl<'a> Player<'a> {
             Some(error) if !is_found => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Sets a subroutine uniform of the shader that has the function.
+    fn subroutine(&mut self, name: &str, function: &str) -> Result<(), String> {
+        for Loaded { shader, constants } in self.loaded() {
+            let Some(found) = shader.names.subroutines.iter().find(|found| found.name == function) else { continue };
+            match shader.names.set(name, &[found.index.into()], constants) {
+                Err(error) if !shader.names.is_unused(name) => return Err(error.to_string()),
+                _ => return Ok(()),
+            }
+        }
+        Err(format!("there is no subroutine `{function}`"))
     }
 
     /// Sets the uniform or the sampler at a location in all shaders.

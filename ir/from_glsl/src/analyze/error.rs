@@ -417,6 +417,12 @@ pub(crate) enum SemanticError {
         /// The second one.
         name: String,
     },
+    /// A wrong subroutine type, function or uniform.
+    #[error("{what}")]
+    Subroutine {
+        /// The mistake.
+        what: &'static str,
+    },
     /// Two units of a program that declare one name differently.
     #[error("`{name}` differs from its declaration in another unit of the program")]
     UnitMismatch {
@@ -524,6 +530,7 @@ impl SemanticError {
         ImageFormat => "G0371" "image-format",
         NotSharedMemory => "G0372" "not-shared-memory",
         CounterOverlap => "G0373" "counter-overlap",
+        Subroutine => "G0374" "subroutine",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
         DivisionByZero => "G0502" "constant-division-by-zero",

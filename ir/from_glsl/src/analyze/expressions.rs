@@ -148,8 +148,12 @@ impl Analyzer<'_> {
                 let arguments = self.typed_list(arguments);
                 self.constructor(ty, &arguments, tokens)
             }
-            K::Invoke(callee, _) => {
+            K::Invoke(callee, arguments) => {
                 let callee = self.typed_of(callee);
+                if self.is_subroutine(self.ty(callee)) {
+                    let arguments = self.typed_list(arguments);
+                    return self.subroutine_call(callee, &arguments, tokens);
+                }
                 if !self.ty(callee).is_error() {
                     let name = "this expression".to_owned();
                     self.report(SemanticError::NotAFunction { name }, tokens);
@@ -316,7 +320,7 @@ impl Analyzer<'_> {
         if constant.is_none() && self.program.types.summary(element).has_opaque {
             let version = self.version();
             let is_allowed = match self.program.types.get(self.program.types.without_arrays(element)) {
-                TypeData::AtomicUint => true,
+                TypeData::AtomicUint | TypeData::Subroutine(_) => true,
                 TypeData::Image(_) => {
                     !version.is_es() || self.require(&IMAGE_INDICES, "an index of images that is not constant", tokens)
                 }

@@ -3,6 +3,7 @@
 use super::memory::MemoryObject;
 use super::qualifiers::{Qualifiers, StorageQualifier};
 use super::scopes::Entity;
+use super::subroutines::SubroutineRole;
 use super::type_specs::ARRAY_TYPES;
 use super::{Analyzer, CurrentFunction, SemanticError};
 use crate::ast::{self, Prototype};
@@ -20,23 +21,33 @@ const MAX_OVERLOADS: usize = 1024;
 impl Analyzer<'_> {
     /// Declares a function, or finds its earlier declaration. `end` is the end of its body, if it has one.
     pub(super) fn prototype(&mut self, prototype: &Prototype, end: Option<TokenRange>) -> FunctionId {
-        let ast = self.ast;
-        for qualifier in ast.list(prototype.qualifiers) {
-            if !self.is_precision(qualifier) {
-                let qualifier_name = self.qualifier_name(qualifier);
-                let error = SemanticError::QualifierNotAllowed {
-                    qualifier: qualifier_name,
-                    place: "for the result of a function",
-                };
-                self.report(error, qualifier.tokens);
-            }
-        }
+        let subroutine = self.subroutine_qualifiers(prototype.qualifiers, end.is_some());
         let result = self.type_spec(&prototype.result);
         self.check_result(result, prototype);
         let mut parameters = Vec::new();
+        let ast = self.ast;
         for parameter in ast.list(prototype.parameters) {
             parameters.push(self.parameter(parameter));
         }
+        match subroutine {
+            SubroutineRole::Type => self.subroutine_type(prototype, result, parameters),
+            SubroutineRole::None => self.ordinary_prototype(prototype, result, parameters, end),
+            SubroutineRole::Function { types, index } => {
+                let id = self.ordinary_prototype(prototype, result, parameters, end);
+                self.implement(id, &types, index, prototype.tokens);
+                id
+            }
+        }
+    }
+
+    /// Declares a function that is not a subroutine type.
+    fn ordinary_prototype(
+        &mut self,
+        prototype: &Prototype,
+        result: TypeId,
+        parameters: Vec<Parameter>,
+        end: Option<TokenRange>,
+    ) -> FunctionId {
         let name = prototype.name;
         let spelling = self.spelling(name);
         if spelling == "main" && (result != TypeId::VOID || !parameters.is_empty()) && !result.is_error() {
@@ -62,21 +73,28 @@ impl Analyzer<'_> {
             self.declare_function(name, id, tokens);
             return id;
         }
-        let id = FunctionId(self.program.arenas.function.len() as u32);
-        self.program.arenas.function.push(Function {
-            name,
-            result,
-            parameters,
-            body: None,
-            callees: Vec::new(),
-            tokens,
-        });
-        self.effects.push(None);
-        self.result_precisions.push(precision);
+        let id = self.add_function(name, result, parameters, precision, tokens);
         if spelling == "main" {
             self.program.main = Some(id);
         }
         self.declare_function(name, id, tokens);
+        id
+    }
+
+    /// Adds a function to the program.
+    pub(super) fn add_function(
+        &mut self,
+        name: Symbol,
+        result: TypeId,
+        parameters: Vec<Parameter>,
+        precision: Option<Keyword>,
+        tokens: TokenRange,
+    ) -> FunctionId {
+        let id = FunctionId(self.program.arenas.function.len() as u32);
+        let (body, callees, subroutine) = (None, Vec::new(), None);
+        self.program.arenas.function.push(Function { name, result, parameters, body, callees, subroutine, tokens });
+        self.effects.push(None);
+        self.result_precisions.push(precision);
         id
     }
 
@@ -196,8 +214,9 @@ impl Analyzer<'_> {
         let is_const = found.is_const || found.storage == StorageQualifier::Const;
         self.check_memory(&found, ty, MemoryObject::Parameter, parameter.tokens);
         let access = found.traits.access;
-        if ty == TypeId::VOID {
-            let error = SemanticError::TypeNotAllowed { what: "a parameter", ty: "void".to_owned(), hint: None };
+        if ty == TypeId::VOID || self.is_subroutine(ty) {
+            let ty = self.type_name(ty);
+            let error = SemanticError::TypeNotAllowed { what: "a parameter", ty, hint: None };
             self.report(error, parameter.tokens);
             return Parameter { ty: TypeId::ERROR, direction, is_const, access, variable: None };
         }

@@ -22,6 +22,7 @@ mod qualifiers;
 mod scopes;
 mod statements;
 mod storage;
+mod subroutines;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -127,6 +128,7 @@ pub(crate) fn analyze(
         reported_functions: FxHashSet::default(),
         earlier: EarlierUnits::default(),
         counters: CounterLayout::default(),
+        subroutine_types: FxHashMap::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
     analyzer.program.arenas.expr.reserve(ast.exprs.len() * 3 / 2);
@@ -214,6 +216,8 @@ struct Analyzer<'a> {
     earlier: EarlierUnits,
     /// The places of atomic counters.
     counters: CounterLayout,
+    /// Subroutine types of all units, by name.
+    subroutine_types: FxHashMap<Symbol, TypeId>,
 }
 
 impl Analyzer<'_> {

@@ -104,6 +104,7 @@ pub(super) struct Qualifiers {
     /// The qualifier of the interpolation.
     pub(super) interpolation: Option<Keyword>,
     pub(super) is_patch: bool,
+    pub(super) is_subroutine: bool,
     pub(super) traits: Traits,
     /// `origin_upper_left`, `pixel_center_integer`, `early_fragment_tests`, each with whether it occurs.
     pub(super) origin_upper_left: bool,
@@ -185,9 +186,8 @@ impl Analyzer<'_> {
                     }
                 }
                 QualifierKind::Subroutine(_) => {
-                    let (version, remedy) = (self.version().to_string(), "needs #version 400".to_owned());
-                    let what = "`subroutine`".to_owned();
-                    self.report(SemanticError::NeedsVersion { what, version, remedy }, qualifier.tokens);
+                    let what = "`subroutine(...)` needs a function with a body";
+                    self.report(SemanticError::Subroutine { what }, qualifier.tokens);
                 }
             }
         }
@@ -292,6 +292,7 @@ impl Analyzer<'_> {
                 found.traits.access = found.traits.access.union(access_flag(keyword));
                 return;
             }
+            K::Subroutine => return found.is_subroutine = true,
             K::Patch => return found.is_patch = true,
             K::Invariant => return found.traits.invariant = true,
             K::Precise => return found.traits.precise = true,
@@ -527,6 +528,7 @@ fn rank(qualifier: &Qualifier) -> u8 {
     match qualifier.kind {
         QualifierKind::Keyword(K::Precise | K::Invariant) => 0,
         QualifierKind::Layout(_) | QualifierKind::Subroutine(_) => 1,
+        QualifierKind::Keyword(K::Subroutine) => 1,
         QualifierKind::Keyword(K::Flat | K::Smooth | K::Noperspective) => 1,
         QualifierKind::Keyword(K::Centroid | K::Sample | K::Patch) => 2,
         QualifierKind::Keyword(K::Lowp | K::Mediump | K::Highp) => 4,

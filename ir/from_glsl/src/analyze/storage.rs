@@ -171,8 +171,11 @@ impl Analyzer<'_> {
         let is_struct = matches!(types.get(inner), TypeData::Struct(_));
         let scalar = types.scalar(inner);
         let version = self.unit.version;
+        let is_subroutine = matches!(types.get(inner), TypeData::Subroutine(_));
         let error = if types.get(inner) == TypeData::Void {
             allowed("a variable", None)
+        } else if is_subroutine != found.is_subroutine || is_subroutine && storage != Storage::Uniform {
+            Some(SemanticError::Subroutine { what: "`subroutine uniform` and a subroutine type need each other" })
         } else if summary.has_opaque && storage != Storage::Uniform {
             allowed(
                 "a variable that is not a uniform",

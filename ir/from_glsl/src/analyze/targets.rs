@@ -45,7 +45,9 @@ impl Analyzer<'_> {
                     base
                 }
                 ExprKind::Select(..) => return Err("the result of `?:`"),
-                ExprKind::Call(..) | ExprKind::Builtin(..) => return Err("the result of a function"),
+                ExprKind::Call(..) | ExprKind::CallSubroutine(..) | ExprKind::Builtin(..) => {
+                    return Err("the result of a function");
+                }
                 ExprKind::Constant | ExprKind::Construct(_) => return Err("a constant or constructor"),
                 ExprKind::Assign(..) | ExprKind::Update(..) | ExprKind::Step { .. } => {
                     return Err("the result of an assignment");

@@ -199,11 +199,11 @@ impl Analyzer<'_> {
             TypeData::Array { length: None, .. } => {
                 self.report(SemanticError::Unsized { what: "a field of a struct" }, declarator.tokens);
             }
-            _ if self.program.types.summary(ty).counters > 0 => {
+            _ if self.program.types.summary(ty).counters > 0 || self.is_subroutine(ty) => {
                 let error = SemanticError::TypeNotAllowed {
                     what: "a field",
                     ty: self.type_name(ty),
-                    hint: Some("declare counters as `uniform`, or as parameters"),
+                    hint: Some("declare it as `uniform`"),
                 };
                 self.report(error, declarator.tokens);
             }
@@ -253,6 +253,7 @@ impl Analyzer<'_> {
             let what = match self.program.types.get(self.program.types.without_arrays(ty)) {
                 TypeData::Image(_) => "images cannot be copied or compared",
                 TypeData::AtomicUint => "atomic counters cannot be copied or compared",
+                TypeData::Subroutine(_) => "subroutines cannot be copied or compared",
                 _ => "samplers cannot be copied or compared",
             };
             self.report(SemanticError::Opaque { what }, tokens);

@@ -69,6 +69,7 @@ impl Emitter<'_, '_, '_> {
             ExprKind::Variable(variable) => Ok(self.variable(variable, expr.ty)),
             ExprKind::Construct(list) => self.construct(expr.ty, list),
             ExprKind::Call(function, arguments) => self.call(function, arguments, expr),
+            ExprKind::CallSubroutine(selector, ty, arguments) => self.call_subroutine(selector, ty, arguments, expr),
             ExprKind::Builtin(op, arguments) => self.builtin(op, arguments, expr),
             ExprKind::Assign(target, value) => {
                 let place = self.place(target)?;

@@ -171,6 +171,7 @@ impl Context<'_> {
                 IrTypeData::Image { dim: image.dim, array: image.array, result: ir_scalar(image.texel) }
             }
             TypeData::AtomicUint => IrTypeData::AtomicCounter,
+            TypeData::Subroutine(_) => IrTypeData::Vector { scalar: ScalarType::Uint, components: 1 },
         };
         let ty_of_ir = self.shader.types.intern(data);
         self.types.insert(ty, ty_of_ir);

@@ -8,6 +8,7 @@ mod expressions;
 mod functions;
 mod memory;
 mod statements;
+mod subroutines;
 mod suggestions;
 
 use tgsi_diagnostics::{Diagnostic, LineIndex};
