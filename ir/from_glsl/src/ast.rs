@@ -165,7 +165,6 @@ pub(crate) enum ExprKind {
         unsigned: bool,
     },
     /// An integer literal with the suffix `l` or `ul`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "versions whose analysis reads it are not accepted yet"))]
     Int64 {
         bits: u64,
         unsigned: bool,

@@ -102,6 +102,8 @@ impl Finder<'_> {
             Scalar::Uint => ComponentType::Uint,
             Scalar::Float => ComponentType::Float,
             Scalar::Double => ComponentType::Double,
+            Scalar::Int64 => ComponentType::Int64,
+            Scalar::Uint64 => ComponentType::Uint64,
         };
         Some(UniformMember::new(path, component_type, rows, columns, register))
     }

@@ -24,20 +24,30 @@ pub(crate) enum Scalar {
     Float,
     /// `double`
     Double,
+    /// `int64_t`
+    Int64,
+    /// `uint64_t`
+    Uint64,
 }
 
 impl Scalar {
     /// All, in the order of their numbers.
-    pub(crate) const ALL: [Scalar; 5] = [Scalar::Bool, Scalar::Int, Scalar::Uint, Scalar::Float, Scalar::Double];
+    pub(crate) const ALL: [Scalar; 7] =
+        [Scalar::Bool, Scalar::Int, Scalar::Uint, Scalar::Float, Scalar::Double, Scalar::Int64, Scalar::Uint64];
 
     /// Whether values are numbers.
     pub(crate) fn is_numeric(self) -> bool {
         self != Scalar::Bool
     }
 
-    /// Whether values are `int` or `uint`.
+    /// Whether values are integers of any size.
     pub(crate) fn is_integer(self) -> bool {
-        matches!(self, Scalar::Int | Scalar::Uint)
+        matches!(self, Scalar::Int | Scalar::Uint | Scalar::Int64 | Scalar::Uint64)
+    }
+
+    /// Whether values have 64 bits.
+    pub(crate) fn is_wide(self) -> bool {
+        matches!(self, Scalar::Double | Scalar::Int64 | Scalar::Uint64)
     }
 
     /// Whether values are floats of any size.
@@ -53,6 +63,8 @@ impl Scalar {
             Scalar::Uint => ("uint", "u"),
             Scalar::Float => ("float", ""),
             Scalar::Double => ("double", "d"),
+            Scalar::Int64 => ("int64_t", "i64"),
+            Scalar::Uint64 => ("uint64_t", "u64"),
         }
     }
 }
@@ -237,7 +249,7 @@ impl TypeId {
 
     /// A float matrix of 2 to 4 columns and rows.
     pub(crate) const fn matrix(columns: u8, rows: u8) -> TypeId {
-        TypeId(22 + 3 * (columns as u32 - 2) + rows as u32 - 2)
+        TypeId(30 + 3 * (columns as u32 - 2) + rows as u32 - 2)
     }
 
     /// Whether an error was reported for the expression.
@@ -284,7 +296,7 @@ impl Types {
     }
 
     fn summarize(&self, data: TypeData) -> Summary {
-        let of_vector = |scalar: Scalar, components: u8| 1 + u32::from(scalar == Scalar::Double && components > 2);
+        let of_vector = |scalar: Scalar, components: u8| 1 + u32::from(scalar.is_wide() && components > 2);
         match data {
             TypeData::Error | TypeData::Void => Summary::default(),
             TypeData::Vector { scalar, components } => Summary {
@@ -448,8 +460,8 @@ impl Types {
     /// Whether the vectors of a type take two registers each.
     pub(crate) fn is_dual(&self, ty: TypeId) -> bool {
         match self.get(self.without_arrays(ty)) {
-            TypeData::Vector { scalar: Scalar::Double, components } => components > 2,
-            TypeData::Matrix { scalar: Scalar::Double, rows, .. } => rows > 2,
+            TypeData::Vector { scalar, components } => scalar.is_wide() && components > 2,
+            TypeData::Matrix { scalar, rows, .. } => scalar.is_wide() && rows > 2,
             _ => false,
         }
     }

@@ -167,6 +167,7 @@ impl<'a> Player<'a> {
                 self.tolerance.iter_mut().zip(values).for_each(|(to, value)| *to = *value);
             }
             Command::Uniform(ty, name, values) => return self.uniform(ty, name, values),
+            Command::UniformBits(name, bits) => return self.uniform_bits(name, bits),
             Command::UniformAt(location, values) => return self.uniform_at(*location, values),
             Command::Subroutine(name, function) => return self.subroutine(name, function),
             &Command::Block(command) => self.block.set(command),
@@ -245,6 +246,20 @@ impl<'a> Player<'a> {
             Some(error) if !is_found => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Sets a uniform of 64-bit integers in all shaders that have it.
+    fn uniform_bits(&mut self, name: &str, bits: &[u64]) -> Result<(), String> {
+        let mut error = None;
+        let mut is_found = false;
+        for Loaded { shader, constants } in self.loaded() {
+            match shader.names.set_bits(name, bits, constants) {
+                Ok(()) => is_found = true,
+                Err(_) if shader.names.is_unused(name) => is_found = true,
+                Err(found) => error = Some(found.to_string()),
+            }
+        }
+        error.filter(|_| !is_found).map_or(Ok(()), Err)
     }
 
     /// Sets a subroutine uniform of the shader that has the function.

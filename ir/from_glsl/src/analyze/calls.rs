@@ -18,6 +18,7 @@ use crate::version::Since;
 /// Versions in which one conversion is better than another.
 const BEST_MATCHES: Since = Since::new(400, 310).or(&[
     Extension::ARBGpuShader5,
+    Extension::ARBGpuShaderInt64,
     Extension::EXTGpuShader5,
     Extension::MESAShaderIntegerFunctions,
     Extension::EXTShaderImplicitConversions,

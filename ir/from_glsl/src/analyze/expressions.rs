@@ -94,10 +94,9 @@ impl Analyzer<'_> {
                 let ty = if unsigned { TypeId::UINT } else { TypeId::INT };
                 self.add_value(Constant { ty, bits: vec![bits.into()] }, tokens)
             }
-            K::Int64 { .. } => {
-                let since = Since::new(NEVER, NEVER).or(&[Extension::ARBGpuShaderInt64]);
-                self.require(&since, "a 64-bit integer", tokens);
-                self.error_expr(tokens)
+            K::Int64 { bits, unsigned } => {
+                let ty = TypeId::vector(if unsigned { Scalar::Uint64 } else { Scalar::Int64 }, 1);
+                self.add_value(Constant { ty, bits: vec![bits] }, tokens)
             }
             K::Float(value) => {
                 self.add_value(Constant { ty: TypeId::FLOAT, bits: vec![value.to_bits().into()] }, tokens)

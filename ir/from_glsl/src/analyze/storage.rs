@@ -209,7 +209,10 @@ impl Analyzer<'_> {
                 {
                     allowed("an interpolated input", Some("write `flat` before it"))
                 }
-                Some(Scalar::Double) if is_color => allowed("an output of fragment shaders", None),
+                Some(Scalar::Int64 | Scalar::Uint64) if attribute => allowed("a vertex attribute", None),
+                Some(Scalar::Double | Scalar::Int64 | Scalar::Uint64) if is_color => {
+                    allowed("an output of fragment shaders", None)
+                }
                 Some(Scalar::Double) if attribute && !self.has(&DOUBLE_INPUTS) => {
                     allowed("a vertex attribute", Some("doubles are inputs from #version 410 on"))
                 }

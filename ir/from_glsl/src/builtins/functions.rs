@@ -41,6 +41,8 @@ const V130_OR_SHADER4: Since = Since::new(130, 300).or(&[E::EXTGpuShader4]);
 const V330_BITS: Since = Since::new(330, 300).or(&[E::ARBShaderBitEncoding, E::ARBGpuShader5]);
 /// Functions of doubles.
 const V400_DOUBLE: Since = Since::new(400, NEVER).or(&[E::ARBGpuShaderFp64]);
+/// Functions of 64-bit integers.
+const INT64: Since = Since::new(NEVER, NEVER).or(&[E::ARBGpuShaderInt64, E::AMDGpuShaderInt64]);
 /// Functions of the bits of integers.
 const V400_INTEGERS: Since = Since::new(400, 310).or(&[E::ARBGpuShader5, E::MESAShaderIntegerFunctions]);
 /// Packing of bytes.

@@ -172,6 +172,7 @@ impl Emitter<'_, '_, '_> {
         match scalar {
             Scalar::Float => self.b.f32_const(1.0),
             Scalar::Double => self.b.constant(64, &[1f64.to_bits()]),
+            Scalar::Int64 | Scalar::Uint64 => self.b.constant(64, &[1]),
             Scalar::Bool => self.b.bool_const(true),
             Scalar::Int | Scalar::Uint => self.b.u32_const(1),
         }

@@ -292,6 +292,8 @@ fn ir_scalar(scalar: Scalar) -> ScalarType {
         Scalar::Uint => ScalarType::Uint,
         Scalar::Float => ScalarType::Float,
         Scalar::Double => ScalarType::Double,
+        Scalar::Int64 => ScalarType::Int64,
+        Scalar::Uint64 => ScalarType::Uint64,
     }
 }
 

@@ -41,6 +41,12 @@ fn word(token: &str) -> String {
         "U" => "genUType",
         "B" => "genBType",
         "D" => "genDType",
+        "l" => "int64_t",
+        "k" => "uint64_t",
+        "L" => "genI64Type",
+        "K" => "genU64Type",
+        "Lv" => "i64vec",
+        "Kv" => "u64vec",
         "Fv" => "vec",
         "Iv" => "ivec",
         "Uv" => "uvec",
@@ -81,6 +87,8 @@ fn word(token: &str) -> String {
         "i" => "ivec",
         "u" => "uvec",
         "b" => "bvec",
+        "l" => "i64vec",
+        "k" => "u64vec",
         _ => "dvec",
     };
     let name = if name.is_empty() {

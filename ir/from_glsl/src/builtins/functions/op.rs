@@ -64,12 +64,14 @@ pub(crate) enum BuiltinOp {
     PackUnorm4x8,
     PackSnorm4x8,
     PackHalf2x16,
+    /// Two words as a number of 64 bits.
     PackDouble2x32,
     UnpackUnorm2x16,
     UnpackSnorm2x16,
     UnpackUnorm4x8,
     UnpackSnorm4x8,
     UnpackHalf2x16,
+    /// The words of a number of 64 bits.
     UnpackDouble2x32,
     Length,
     Distance,

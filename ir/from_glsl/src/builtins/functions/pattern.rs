@@ -3,9 +3,9 @@
 //! | token | type |
 //! |---|---|
 //! | `v` | `void` |
-//! | `f i u b d`, `f3` | a scalar, or a vector of n components |
-//! | `F I U B D` | a scalar or vector; all such tokens of a signature have one size, 1 to 4 |
-//! | `Fv Iv Uv Bv Dv` | the same, 2 to 4 |
+//! | `f i u b d l k`, `f3` | a scalar, or a vector of n components |
+//! | `F I U B D L K` | a scalar or vector; all such tokens of a signature have one size, 1 to 4 |
+//! | `Fv Iv Uv Bv Dv Lv Kv` | the same, 2 to 4. `l` and `k` are `int64_t` and `uint64_t` |
 //! | `M`, `Mt`, `Mc`, `Mr`, `Mq` | a float matrix of any size, its transpose, a column, a row; `Mq` is square |
 //! | `N`, `Nt`, `Nc`, `Nr`, `Nq` | the same with doubles |
 //! | `s:2D\|Cube` | `sampler2D`, `samplerCube`; one signature for each |
@@ -138,6 +138,8 @@ fn scalar_of(letter: char) -> Option<Scalar> {
         'u' => Scalar::Uint,
         'b' => Scalar::Bool,
         'd' => Scalar::Double,
+        'l' => Scalar::Int64,
+        'k' => Scalar::Uint64,
         _ => return None,
     })
 }
