@@ -86,7 +86,9 @@ fn check_locations(
     for &id in &program.globals {
         let variable = program.variable(id);
         let Some(first) = variable.traits.location.filter(|_| variable.storage == storage) else { continue };
-        let end = first.saturating_add(program.slots(id));
+        let is_attribute = program.stage == ShaderStage::Vertex && storage == Storage::Input;
+        let locations = if is_attribute { program.types.attribute_locations(variable.ty) } else { program.slots(id) };
+        let end = first.saturating_add(locations.max(1));
         if end > limit {
             errors.push((SemanticError::Limit { what, limit: limit.into() }, variable.tokens));
             continue;

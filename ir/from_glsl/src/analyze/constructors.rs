@@ -35,7 +35,12 @@ impl Analyzer<'_> {
                 let needed = vec![element; arguments.len()];
                 self.aggregate_constructor(ty, &needed, arguments, tokens)
             }
-            TypeData::Error | TypeData::Void | TypeData::Sampler(_) => {
+            TypeData::Error
+            | TypeData::Void
+            | TypeData::Sampler(_)
+            | TypeData::Image(_)
+            | TypeData::AtomicUint
+            | TypeData::Subroutine(_) => {
                 let ty = self.type_name(ty);
                 self.report(SemanticError::NoConstructor { ty }, tokens);
                 self.error_expr(tokens)

@@ -2,6 +2,7 @@
 
 use super::blocks::BlockSource;
 use super::layouts::Places;
+use super::memory::MemoryObject;
 use super::qualifiers::Qualifiers;
 use super::scopes::Entity;
 use super::{Analyzer, SemanticError};
@@ -68,7 +69,9 @@ impl Analyzer<'_> {
             self.check_has_precision(base, spec.tokens);
         }
         if declarators.is_empty() {
-            if !is_definition {
+            if self.program.types.get(base) == TypeData::AtomicUint {
+                self.default_offset(found, spec.tokens);
+            } else if !is_definition {
                 self.report(SemanticError::EmptyDeclaration, spec.tokens);
             }
             return Vec::new();
@@ -98,6 +101,7 @@ impl Analyzer<'_> {
         self.check_per_vertex_array(ty, storage, found, declarator.tokens);
         self.check_component(ty, found, declarator.tokens);
         let ty = self.checked_type(ty, storage, found, declarator.tokens);
+        self.check_memory(found, ty, MemoryObject::Variable(storage), declarator.tokens);
         if let Some(variable) = self.resized(declarator, ty, storage) {
             return value.map(|value| self.add_stmt(StmtKind::Declare(variable, Some(value)), declarator.tokens));
         }
@@ -110,6 +114,7 @@ impl Analyzer<'_> {
                 .filter(|_| is_initialized)
                 .map(|value| self.add_stmt(StmtKind::Declare(id, Some(value)), declarator.tokens));
         }
+        let offset = self.counter_offset(found, ty, declarator);
         let id = self.add_variable(declarator.name, ty, storage, declarator.tokens);
         let keeps_value = matches!(storage, Storage::Const | Storage::Uniform);
         let precision = self.precision_or_default(found.precision, ty);
@@ -118,7 +123,7 @@ impl Analyzer<'_> {
             self.per_vertex.push(id);
         }
         if let Some(variable) = self.variable_mut(id) {
-            variable.traits = Traits { precision, ..found.traits };
+            variable.traits = Traits { precision, offset, ..found.traits };
             variable.is_per_vertex = is_per_vertex;
             variable.value = constant.filter(|_| keeps_value);
             // Also by a value with an error.
@@ -154,7 +159,13 @@ impl Analyzer<'_> {
         let what = match storage {
             Storage::Input => Some("an input"),
             Storage::Output => Some("an output"),
-            Storage::Uniform if self.program.types.summary(ty).has_opaque => Some("a sampler"),
+            Storage::Uniform if self.program.types.summary(ty).has_opaque => {
+                Some(match self.program.types.get(self.program.types.without_arrays(ty)) {
+                    TypeData::Image(_) => "an image",
+                    TypeData::AtomicUint => "an atomic counter",
+                    _ => "a sampler",
+                })
+            }
             // Its type is the error.
             _ if self.program.types.summary(ty).has_opaque => return (ty, None),
             _ => None,

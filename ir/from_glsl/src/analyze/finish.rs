@@ -10,6 +10,7 @@ use crate::types::TypeData;
 impl Analyzer<'_> {
     pub(super) fn finish(&mut self) {
         self.finish_variables();
+        self.finish_subroutines();
         self.check_recursion();
         self.check_outputs();
         self.check_captures();

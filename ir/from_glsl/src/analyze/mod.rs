@@ -18,6 +18,7 @@ mod finish;
 mod functions;
 mod language;
 mod layouts;
+mod memory;
 mod operators;
 mod per_vertex;
 mod products;
@@ -25,6 +26,7 @@ mod qualifiers;
 mod scopes;
 mod statements;
 mod storage;
+mod subroutines;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -55,6 +57,7 @@ use crate::version::{Since, Version};
 
 pub(crate) use complete::find_errors;
 pub(crate) use error::SemanticError;
+use memory::CounterLayout;
 use qualifiers::Precisions;
 use scopes::{Entity, Scopes};
 #[cfg(test)]
@@ -140,6 +143,8 @@ pub(crate) fn analyze(
         first_lengths: FxHashMap::default(),
         redeclared_per_vertex: FxHashSet::default(),
         hidden_members: FxHashSet::default(),
+        counters: CounterLayout::default(),
+        subroutine_types: FxHashMap::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
     analyzer.program.arenas.expr.reserve(ast.exprs.len() * 3 / 2);
@@ -245,6 +250,10 @@ struct Analyzer<'a> {
     redeclared_per_vertex: FxHashSet<bool>,
     /// Members that a redeclaration of `gl_PerVertex` leaves out.
     hidden_members: FxHashSet<Symbol>,
+    /// The places of atomic counters.
+    counters: CounterLayout,
+    /// Subroutine types of all units, by name.
+    subroutine_types: FxHashMap<Symbol, TypeId>,
 }
 
 impl Analyzer<'_> {

@@ -86,6 +86,10 @@ impl Analyzer<'_> {
             let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
             self.report(error, tokens);
         }
+        if found.early_fragment_tests {
+            let place = "for a variable";
+            self.report(SemanticError::Layout { name: "early_fragment_tests".to_owned(), place }, tokens);
+        }
         if found.depth_layout != 0 {
             let error = SemanticError::Layout { name: "depth_*".to_owned(), place: "except for `gl_FragDepth`" };
             self.report(error, tokens);
@@ -170,7 +174,7 @@ impl Analyzer<'_> {
             self.report(SemanticError::Layout { name: "component".to_owned(), place }, tokens);
             return;
         };
-        let is_wide = scalar == Scalar::Double;
+        let is_wide = scalar.is_wide();
         let words = u32::from(count) * if is_wide { 2 } else { 1 };
         let needed = match () {
             () if is_wide && count > 2 => "no value: the type takes more than a location",
@@ -203,10 +207,16 @@ impl Analyzer<'_> {
         let is_struct = matches!(types.get(inner), TypeData::Struct(_));
         let scalar = types.scalar(inner);
         let version = self.unit.version;
+        let is_subroutine = matches!(types.get(inner), TypeData::Subroutine(_));
         let error = if types.get(inner) == TypeData::Void {
             allowed("a variable", None)
+        } else if is_subroutine != found.is_subroutine || is_subroutine && storage != Storage::Uniform {
+            Some(SemanticError::Subroutine { what: "`subroutine uniform` and a subroutine type need each other" })
         } else if summary.has_opaque && storage != Storage::Uniform {
-            allowed("a variable that is not a uniform", Some("declare samplers as `uniform`, or as parameters"))
+            allowed(
+                "a variable that is not a uniform",
+                Some("declare samplers, images and counters as `uniform`, or as parameters"),
+            )
         } else if summary.registers > self.unit.max_registers {
             Some(SemanticError::Limit { what: "registers of a variable", limit: self.unit.max_registers.into() })
         } else if matches!(storage, Storage::Input | Storage::Output) {
@@ -235,7 +245,10 @@ impl Analyzer<'_> {
                 {
                     allowed("an interpolated input", Some("write `flat` before it"))
                 }
-                Some(Scalar::Double) if is_color => allowed("an output of fragment shaders", None),
+                Some(Scalar::Int64 | Scalar::Uint64) if attribute => allowed("a vertex attribute", None),
+                Some(Scalar::Double | Scalar::Int64 | Scalar::Uint64) if is_color => {
+                    allowed("an output of fragment shaders", None)
+                }
                 Some(Scalar::Double) if attribute && !self.has(&DOUBLE_INPUTS) => {
                     allowed("a vertex attribute", Some("doubles are inputs from #version 410 on"))
                 }
