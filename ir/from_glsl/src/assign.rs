@@ -361,11 +361,17 @@ impl Assigner<'_> {
         let mut register = 0u32;
         for (id, variable, location) in found {
             let ty = self.program.variable(id).ty;
-            let is_compact =
-                matches!(self.program.variable(id).storage, Storage::Builtin(builtin) if builtin.is_compact());
+            let builtin = match self.program.variable(id).storage {
+                Storage::Builtin(builtin) => Some(builtin),
+                _ => None,
+            };
+            // Distances are components of vectors. Those of culling alone begin in the first one, too.
+            let is_distance = builtin.is_some_and(|builtin| builtin.distance(self.program.stage).is_some());
+            let location = if is_distance { VaryingSlot::CLIP_DIST0.into() } else { location };
+            let is_compact = !is_distance && builtin.is_some_and(|builtin| builtin.is_compact());
             let slots = match self.shader.variables.get(variable).map(|data| self.shader.types.slots(data.ty)) {
                 // Output arrays may be shorter than their type in the language.
-                Some(slots) if !is_input && !is_compact => slots.max(1),
+                Some(slots) if is_distance || !is_input && !is_compact => slots.max(1),
                 _ if is_compact => self.slots_of(ty).div_ceil(4),
                 _ => self.slots_of(ty),
             };
@@ -388,7 +394,7 @@ impl Assigner<'_> {
             // Elements of arrays that are not used are not in the interface.
             let usage = self.usage(variable);
             let of_element = match self.program.types.get(ty) {
-                TypeData::Array { element, length: Some(2..=64) } if !usage.is_whole && !is_compact => {
+                TypeData::Array { element, length: Some(2..=64) } if !usage.is_whole && !is_compact && !is_distance => {
                     Some(self.slots_of(element))
                 }
                 _ => None,

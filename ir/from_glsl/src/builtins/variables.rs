@@ -22,6 +22,7 @@ use std::sync::LazyLock;
 
 use tgsi_environment::SystemValue;
 use tgsi_ir::ShaderStage;
+use tgsi_ir::slots::VaryingSlot;
 
 use crate::builtins::stages::Stages;
 use crate::extension::Extensions;
@@ -49,6 +50,15 @@ pub(crate) enum Role {
     State,
     /// A constant: one value for each component.
     Constant(&'static [i32]),
+}
+
+/// A kind of distances from planes, which share slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Distance {
+    /// Of clipping.
+    Clip,
+    /// Of culling.
+    Cull,
 }
 
 /// The result of a lookup.
@@ -271,6 +281,20 @@ impl BuiltinVariable {
     /// Whether a declaration of the shader may repeat it, to give a length or qualifiers.
     pub(crate) fn is_redeclarable(self) -> bool {
         self.row().is_some_and(|row| row.is_redeclarable)
+    }
+
+    /// The kind of distances that a shader of a stage gives the rasteriser, or that a fragment shader reads.
+    pub(crate) fn distance(self, stage: ShaderStage) -> Option<Distance> {
+        let slot = match self.row()?.role {
+            RowRole::Is(Role::Output(slot)) if stage != ShaderStage::Fragment => slot,
+            RowRole::Is(Role::Input(slot)) if stage == ShaderStage::Fragment => slot,
+            _ => return None,
+        };
+        match slot {
+            VaryingSlot::CLIP_DIST0 => Some(Distance::Clip),
+            VaryingSlot::CULL_DIST0 => Some(Distance::Cull),
+            _ => None,
+        }
     }
 
     /// Whether four elements of the array share a slot.

@@ -13,6 +13,7 @@
 //! chains need no recursion. Everything else nests at most as deep as the parser allows.
 
 mod calls;
+mod distances;
 mod expressions;
 mod outputs;
 mod places;
@@ -33,6 +34,7 @@ use crate::token::TokenRange;
 use crate::types::{Scalar, TypeData, TypeId};
 
 use calls::SamplerArgument;
+use distances::Distances;
 use outputs::narrow_copies;
 
 /// Specialised copies of functions with sampler parameters. More are an error: calls can double them at every level.
@@ -67,6 +69,7 @@ pub(crate) fn emit(program: &Program, interner: &Interner, main: FunctionId) -> 
         types: FxHashMap::default(),
         variables: FxHashMap::default(),
         shadows: Vec::new(),
+        distances: Distances::default(),
         interface: Vec::new(),
         constants: FxHashMap::default(),
         functions: FxHashMap::default(),
@@ -106,6 +109,7 @@ struct Context<'p> {
     variables: FxHashMap<VariableId, IrVariable>,
     /// Outputs: the variable that is stored at the end, and its shadow.
     shadows: Vec<(IrVariable, IrVariable)>,
+    distances: Distances,
     interface: Vec<(VariableId, IrVariable)>,
     /// Variables of constants that are indexed at run time, in the order in which the entry point initialises them.
     constants: FxHashMap<ConstantId, IrVariable>,
@@ -262,6 +266,7 @@ impl Context<'_> {
         while let Some(pending) = self.pending.pop() {
             self.emit_function(pending)?;
         }
+        self.load_distances(entry);
         self.initialize_constants(entry);
         Ok(())
     }

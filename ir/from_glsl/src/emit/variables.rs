@@ -21,6 +21,26 @@ impl Context<'_> {
         self.shader.add_variable(VariableData::new(name, ty, VariableModes::SHADER_TEMP))
     }
 
+    /// Adds a variable that the pipeline sees, of a type that may be another than in the language.
+    pub(super) fn interface_variable(&mut self, id: VariableId, ty: IrType, mode: VariableModes) -> IrVariable {
+        let variable = self.program.variable(id);
+        let mut data = VariableData::new(self.interner.spelling(variable.name).to_owned(), ty, mode);
+        data.location = -1;
+        data.invariant = variable.traits.invariant;
+        data.centroid = variable.traits.centroid;
+        data.sample = variable.traits.sample;
+        if mode == VariableModes::SHADER_IN && self.program.stage == ShaderStage::Fragment {
+            data.interpolation = match variable.traits.interpolation {
+                Interpolation::Smooth => InterpMode::Smooth,
+                Interpolation::Flat => InterpMode::Flat,
+                Interpolation::Noperspective => InterpMode::NoPerspective,
+            };
+        }
+        let ir = self.shader.add_variable(data);
+        self.interface.push((id, ir));
+        ir
+    }
+
     /// The variable of a constant that is an array or struct.
     pub(super) fn constant_variable(&mut self, id: ConstantId) -> IrVariable {
         if let Some(&known) = self.constants.get(&id) {
@@ -95,6 +115,10 @@ impl Emitter<'_, '_, '_> {
         if let Some(&known) = self.context.variables.get(&id) {
             return known;
         }
+        if let Some(array) = self.context.distances(id) {
+            self.context.variables.insert(id, array);
+            return array;
+        }
         let program = self.context.program;
         let data = program.variable(id);
         let ty =
@@ -116,36 +140,19 @@ impl Emitter<'_, '_, '_> {
         let variable = match mode {
             // Parameters are variables of the shader: callers store them.
             None | Some(VariableModes::SHADER_TEMP) => self.context.temporary(&name, ty),
-            Some(mode) => self.interface_variable(id, VariableData::new(name, ty, mode)),
+            Some(mode) => {
+                let ir = self.context.interface_variable(id, ty, mode);
+                if mode == VariableModes::SHADER_OUT { self.shadow(ir, &name, ty) } else { ir }
+            }
         };
         self.context.variables.insert(id, variable);
         variable
     }
 
-    /// Adds a variable that the pipeline sees. An output has a shadow, which is returned.
-    fn interface_variable(&mut self, id: VariableId, mut data: VariableData) -> IrVariable {
-        let variable = self.context.program.variable(id);
-        let is_input = data.mode == VariableModes::SHADER_IN;
-        let is_output = data.mode == VariableModes::SHADER_OUT;
-        data.location = -1;
-        data.invariant = variable.traits.invariant;
-        data.centroid = variable.traits.centroid;
-        data.sample = variable.traits.sample;
-        if is_input && self.context.program.stage == ShaderStage::Fragment {
-            data.interpolation = match variable.traits.interpolation {
-                Interpolation::Smooth => InterpMode::Smooth,
-                Interpolation::Flat => InterpMode::Flat,
-                Interpolation::Noperspective => InterpMode::NoPerspective,
-            };
-        }
-        let (name, ty) = (data.name.clone(), data.ty);
-        let ir = self.context.shader.add_variable(data);
-        self.context.interface.push((id, ir));
-        if !is_output {
-            return ir;
-        }
-        let shadow = self.context.temporary(&name, ty);
-        self.context.shadows.push((ir, shadow));
+    /// Adds the shadow of an output, which the shader reads and writes.
+    fn shadow(&mut self, output: IrVariable, name: &str, ty: IrType) -> IrVariable {
+        let shadow = self.context.temporary(name, ty);
+        self.context.shadows.push((output, shadow));
         shadow
     }
 
@@ -171,6 +178,7 @@ impl Emitter<'_, '_, '_> {
             let from = self.b.deref_var(shadow, VariableModes::SHADER_TEMP, ty);
             self.b.intrinsic(IntrinsicOp::CopyDeref, &[to, from], &[], None);
         }
+        self.store_distances();
     }
 
     /// Memory for a value of a type.
