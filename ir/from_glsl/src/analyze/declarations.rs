@@ -67,7 +67,9 @@ impl Analyzer<'_> {
             self.check_has_precision(base, spec.tokens);
         }
         if declarators.is_empty() {
-            if !is_definition {
+            if matches!(self.program.types.get(base), TypeData::Array { length: None, .. }) && self.version().is_es() {
+                self.report(SemanticError::Unsized { what: "this declaration" }, spec.tokens);
+            } else if !is_definition {
                 self.report(SemanticError::EmptyDeclaration, spec.tokens);
             }
             return Vec::new();

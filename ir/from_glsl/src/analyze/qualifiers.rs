@@ -353,7 +353,11 @@ impl Analyzer<'_> {
 
     /// Reads an identifier of a layout.
     fn layout_item(&mut self, item: &ast::LayoutItem, found: &mut Qualifiers) {
-        let name = self.spelling(item.name);
+        let mut name = self.spelling(item.name);
+        // The case of these names matters in the ES language only.
+        if !self.version().is_es() {
+            name.make_ascii_lowercase();
+        }
         let value = item.value.map(|value| self.expression(value));
         if let Some(value) = value
             && !matches!(self.program.expr(value).kind, ExprKind::Constant | ExprKind::Error)

@@ -113,6 +113,13 @@ impl Analyzer<'_> {
         }
     }
 
+    /// Whether a struct has fields that are structs or arrays.
+    fn has_aggregate_fields(&self, ty: TypeId) -> bool {
+        let types = &self.program.types;
+        let is_aggregate = |ty| matches!(types.get(ty), TypeData::Struct(_) | TypeData::Array { .. });
+        types.fields(ty).iter().any(|field| is_aggregate(field.ty))
+    }
+
     /// Checks the explicit location of a variable.
     fn check_location(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
         let stage = self.program.stage;
@@ -183,6 +190,10 @@ impl Analyzer<'_> {
                 _ if is_struct && !version.is_at_least(150, 300) => {
                     allowed("an input or output", Some("structs pass between stages from #version 150 on"))
                 }
+                _ if is_struct && version.is_es() && (inner != ty || self.has_aggregate_fields(ty)) => allowed(
+                    "an input or output",
+                    Some("structs that pass between stages are no arrays, and have no fields of structs and arrays"),
+                ),
                 Some(Scalar::Bool) => allowed("an input or output", None),
                 Some(Scalar::Int | Scalar::Uint)
                     if old && attribute && version.number < 120 && !self.has(&INTEGER_INPUTS) =>

@@ -196,6 +196,10 @@ impl Emitter<'_, '_, '_> {
                 });
                 return Ok(vector(self.b.alu(AluOp::Fadd, &derivatives)));
             }
+            BuiltinOp::HelperInvocation => {
+                let shape = Shape::new(1, bit_size(Scalar::Bool));
+                return Ok(vector(self.b.intrinsic_def(IntrinsicOp::IsHelperInvocation, &[], &[], shape)));
+            }
             BuiltinOp::Noise => {
                 let count = program.types.as_vector(expr.ty).map_or(1, |(_, count)| count);
                 for &operand in operands {

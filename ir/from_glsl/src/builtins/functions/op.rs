@@ -139,6 +139,8 @@ pub(crate) enum BuiltinOp {
     MemoryBarrierShared,
     /// Orders accesses to all memory within the workgroup.
     GroupMemoryBarrier,
+    /// Whether the invocation only helps to compute derivatives, also after `demote`.
+    HelperInvocation,
     /// Whether the argument holds in any invocation of the subgroup.
     AnyInvocation,
     /// Whether the argument holds in all invocations of the subgroup.

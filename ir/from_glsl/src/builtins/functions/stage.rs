@@ -9,6 +9,7 @@ use crate::version::{NEVER, Since};
 const DERIVATIVES: Since = Since::new(110, 300).or(&[E::OESStandardDerivatives]);
 const DETAILED_DERIVATIVES: Since = Since::new(450, NEVER).or(&[E::ARBDerivativeControl]);
 const INTERPOLATION: Since = Since::new(400, 320).or(&[E::ARBGpuShader5, E::OESShaderMultisampleInterpolation]);
+const HELPERS: Since = Since::new(NEVER, NEVER).or(&[E::EXTDemoteToHelperInvocation]);
 const VERTICES: Since = Since::new(150, 320).or(&[E::OESGeometryShader, E::EXTGeometryShader]);
 const STREAMS: Since = Since::new(400, NEVER).or(&[E::ARBGpuShader5]);
 const PATCH_BARRIER: Since =
@@ -33,6 +34,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("interpolateAtCentroid", Op::InterpolateAtCentroid, &["F F"], INTERPOLATION).only(FRAGMENT),
     Row::new("interpolateAtSample", Op::InterpolateAtSample, &["F F i"], INTERPOLATION).only(FRAGMENT),
     Row::new("interpolateAtOffset", Op::InterpolateAtOffset, &["F F f2"], INTERPOLATION).only(FRAGMENT),
+    Row::new("helperInvocationEXT", Op::HelperInvocation, &["b"], HELPERS).only(FRAGMENT),
     Row::new("noise1", Op::Noise, &["f F"], Since::new(110, NEVER)),
     Row::new("noise2", Op::Noise, &["f2 F"], Since::new(110, NEVER)),
     Row::new("noise3", Op::Noise, &["f3 F"], Since::new(110, NEVER)),
