@@ -97,12 +97,13 @@ impl Player<'_> {
         let constants = stages.map(|stage| self.constants_of(stage));
         let textures = stages.map(|stage| self.textures_of(stage.shader.names));
         let mesh = Mesh { vertices: vec![VERTEX; vertices], triangles };
-        let mut fixed_functions = FixedFunctions::default();
-        fixed_functions.ignores_depth = !self.tests_depth;
-        fixed_functions.clamps_colors = true;
-        fixed_functions.clip_planes = self.clip_planes();
         let disabled = self.planes.iter().enumerate().filter(|(_, (is_enabled, _))| !is_enabled);
-        fixed_functions.ignored_distances = disabled.fold(0, |mask, (number, _)| mask | 1 << number);
+        let fixed_functions = FixedFunctions {
+            ignores_depth: !self.tests_depth,
+            clamps_colors: true,
+            clip_planes: self.clip_planes(),
+            ignored_distances: disabled.fold(0, |mask, (number, _)| mask | 1 << number),
+        };
         let memory = Mutex::new(self.memory.clone());
         let runs = stages.map(|stage| {
             let (shader, memory) = (&stage.shader, &memory);
