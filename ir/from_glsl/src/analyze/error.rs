@@ -391,6 +391,12 @@ pub(crate) enum SemanticError {
         /// The first one.
         other: String,
     },
+    /// One of several outputs without a location.
+    #[error("`{name}` needs a location, because the shader has other outputs")]
+    MissingLocation {
+        /// The output.
+        name: String,
+    },
     /// Something that is not an input, where one is needed.
     #[error("only an input can be interpolated")]
     NotAnInput,
@@ -497,6 +503,7 @@ impl SemanticError {
         NotAnInput => "G0351" "not-an-input",
         TooFewSlots => "G0352" "too-few-slots",
         UnitMismatch => "G0360" "unit-mismatch",
+        MissingLocation => "G0361" "missing-location",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
         DivisionByZero => "G0502" "constant-division-by-zero",

@@ -187,6 +187,9 @@ impl Analyzer<'_> {
             match scalar {
                 _ if is_struct && attribute => allowed("a vertex attribute", None),
                 _ if is_struct && is_color => allowed("an output of fragment shaders", None),
+                _ if is_color && types.as_matrix(inner).is_some() => {
+                    allowed("an output of fragment shaders", Some("write the columns to several outputs"))
+                }
                 _ if is_struct && !version.is_at_least(150, 300) => {
                     allowed("an input or output", Some("structs pass between stages from #version 150 on"))
                 }

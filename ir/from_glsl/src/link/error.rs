@@ -69,6 +69,16 @@ pub(crate) enum LinkError {
     /// A vertex shader that does not write the position.
     #[error("the vertex shader does not write `gl_Position`")]
     NoPosition,
+    /// Two uniforms with one location.
+    #[error("`{name}` has a location of `{other}` in the {stage} shader")]
+    LocationOverlap {
+        /// The uniform.
+        name: String,
+        /// The other uniform.
+        other: String,
+        /// The stage that declares it.
+        stage: &'static str,
+    },
     /// Stages of different languages.
     #[error("the version is {found}, that of the {other} shader {expected}")]
     Version {
@@ -91,6 +101,7 @@ impl LinkError {
         Initializer => "G0605" "link-initializer",
         NoPosition => "G0606" "link-no-position",
         Version => "G0607" "link-version",
+        LocationOverlap => "G0608" "link-location-overlap",
     }
 }
 

@@ -12,6 +12,8 @@ mod tests;
 
 pub(crate) use error::LinkError;
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use tgsi_ir::shader::ShaderStage;
 
@@ -20,10 +22,14 @@ use crate::keyword::Keyword;
 use crate::program::{Constant, Interpolation, Program, Storage, Variable, VariableId};
 use crate::stage::{StageUnit, stage_name};
 use crate::token::TokenRange;
+use crate::types::{TypeData, TypeId};
 use compare::{Difference, difference};
 
 /// Slots between stages.
 const SLOTS: u32 = 32;
+
+/// The locations of a uniform that are counted one by one.
+const MAX_UNIFORM_LOCATIONS: u32 = 1 << 12;
 
 /// Slots of the variables between a stage and its neighbours, from `VAR0`.
 pub(crate) type Slots = FxHashMap<VariableId, u32>;
@@ -58,6 +64,7 @@ pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
         check_builtins(producer, consumer);
         assign(producer, consumer, of_producer, of_consumer);
     }
+    check_uniform_locations(stages);
     slots
 }
 
@@ -108,6 +115,13 @@ fn check_uniforms(producer: &StageUnit, consumer: &mut StageUnit) {
                 errors.push((found.error(name, stage), variable.tokens));
                 continue;
             }
+            if let Some((found, expected)) = other_place(other, variable) {
+                errors.push((
+                    LinkError::Qualifier { name: name.to_owned(), found, other: stage, expected },
+                    variable.tokens,
+                ));
+                continue;
+            }
             if let (Some(first), Some(second)) = (other.value, variable.value)
                 && producer.program.constant(first).bits != consumer.program.constant(second).bits
             {
@@ -116,6 +130,59 @@ fn check_uniforms(producer: &StageUnit, consumer: &mut StageUnit) {
         }
     }
     errors.iter().for_each(|(error, tokens)| consumer.report(error, *tokens));
+}
+
+/// The explicit locations or bindings of a uniform in two stages, if they differ.
+fn other_place(first: &Variable, second: &Variable) -> Option<(String, String)> {
+    let all = [
+        ("location", first.traits.location, second.traits.location),
+        ("binding", first.traits.binding, second.traits.binding),
+    ];
+    all.iter().find_map(|&(name, first, second)| {
+        let (first, second) = first.zip(second).filter(|(first, second)| first != second)?;
+        Some((format!("at {name} {second}"), format!("at {name} {first}")))
+    })
+}
+
+/// Uniforms have locations of their own: one for each element and field, also of uniforms that are not used.
+fn check_uniform_locations(stages: &mut [StageUnit]) {
+    // By the first location: the end, the name and the stage. No two overlap.
+    let mut taken: BTreeMap<u32, (u32, String, &'static str)> = BTreeMap::new();
+    for stage in stages {
+        let mut errors = Vec::new();
+        for (_, variable) in globals(&stage.program, Storage::Uniform) {
+            let Some(first) = variable.traits.location else { continue };
+            let name = stage.interner.spelling(variable.name);
+            let end = first.saturating_add(locations(&stage.program, variable.ty));
+            let known = taken.range(..end).next_back().filter(|(_, (known_end, ..))| *known_end > first);
+            match known {
+                Some((_, (_, other, _))) if other == name => {}
+                Some((_, (_, other, of))) => {
+                    let (name, other) = (name.to_owned(), other.clone());
+                    errors.push((LinkError::LocationOverlap { name, other, stage: of }, variable.tokens));
+                }
+                None => {
+                    taken.insert(first, (end, name.to_owned(), stage_name(stage.program.stage)));
+                }
+            }
+        }
+        errors.iter().for_each(|(error, tokens)| stage.report(error, *tokens));
+    }
+}
+
+/// The locations of a uniform: one for each scalar, vector, matrix and sampler. Types nest as deep as the parser allows.
+fn locations(program: &Program, ty: TypeId) -> u32 {
+    let (mut sum, mut pending) = (0u32, vec![(ty, 1u32)]);
+    while let Some((ty, count)) = pending.pop() {
+        match program.types.get(ty) {
+            TypeData::Array { element, length } => pending.push((element, count.saturating_mul(length.unwrap_or(1)))),
+            TypeData::Struct(_) if sum < MAX_UNIFORM_LOCATIONS => {
+                pending.extend(program.types.fields(ty).iter().map(|field| (field.ty, count)));
+            }
+            _ => sum = sum.saturating_add(count),
+        }
+    }
+    sum
 }
 
 /// Gives uniforms without initial value that of the same uniform in another stage.

@@ -245,3 +245,9 @@ fn outputs_of_fragment_shaders_are_not_invariant_in_es() {
     clean(Fragment, &[&unit("100"), &unit("330")]);
     clean(Vertex, &[&unit("300 es")]);
 }
+
+#[test]
+fn outputs_of_fragment_shaders_are_vectors() {
+    clean(Fragment, &["#version 130\nout ivec4 a; out uint b; out vec2 c[2];"]);
+    only("type-not-allowed", Fragment, &["#version 130\nout mat4 a;", "#version 330\nout mat2 a[2];"]);
+}
