@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::Shader;
-use tgsi::shader::{Declaration, DeclarationSemantic, Property};
-use tgsi::tables::{CoordOrigin, File, PixelCenter, Primitive, Processor, PropertyName, Semantic};
+use tgsi::shader::{Declaration, DeclarationInterpolation, DeclarationSemantic, Property};
+use tgsi::tables::{
+    CoordOrigin, File, Interpolation, InterpolationLocation, PixelCenter, Primitive, Processor, PropertyName, Semantic,
+};
 use tgsi_compiler::Source;
 use tgsi_environment::SystemValue;
 use tgsi_ir::body::Body;
-use tgsi_ir::intrinsics::indices::IoSemantics;
+use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::types::TypeData;
@@ -28,8 +30,8 @@ const UNKNOWN_BUFFERS: u32 = 4;
 const MAX_BUFFERS: u32 = 32;
 
 /// Returns the inputs and outputs of a source: the source itself if it is TGSI; otherwise a shader without code that
-/// declares the inputs, outputs, system values, constants, buffers and counters of the IR, and has the properties that
-/// determine the number of invocations.
+/// declares the inputs, outputs, system values, constants, buffers and counters of the IR, and has the properties of
+/// workgroups, primitives, coordinates and clip distances.
 pub fn interface<'s>(source: &'s Source<'_>) -> Cow<'s, Shader> {
     match source {
         Source::Tgsi(shader) => Cow::Borrowed(shader),
@@ -48,9 +50,18 @@ fn declarations(ir: &IrShader) -> Shader {
             {
                 ty = element;
             }
-            found.registers(file, data.driver_location, ir.types.slots(ty).max(1), |slot| {
+            // Compact arrays have four elements in a register.
+            let slots = if data.compact { ir.types.slots(ty).div_ceil(4) } else { ir.types.slots(ty) };
+            found.registers(file, data.driver_location, slots.max(1), |slot| {
                 semantic_of(processor, file, data.location.saturating_add(slot as i32))
             });
+            let interpolation = match data.interpolation {
+                InterpMode::Flat => Interpolation::Constant,
+                InterpMode::NoPerspective => Interpolation::Linear,
+                _ => continue,
+            };
+            let end = data.driver_location.saturating_add(slots).min(MAX_REGISTERS);
+            found.interpolations.extend((data.driver_location..end).map(|register| ((file, register), interpolation)));
         }
     }
     for (_, data) in ir.globals_with(VariableModes::SYSTEM_VALUE) {
@@ -87,6 +98,9 @@ fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
             let center = if info.fs.pixel_center_integer { PixelCenter::Integer } else { PixelCenter::HalfInteger };
             vec![(PropertyName::FsCoordOrigin, origin as u32), (PropertyName::FsCoordPixelCenter, center as u32)]
         }
+        ShaderStage::Vertex if info.clip_distance_array_size > 0 => {
+            vec![(PropertyName::NumClipdistEnabled, info.clip_distance_array_size)]
+        }
         stage if stage.has_workgroups() => vec![
             (PropertyName::CsFixedBlockWidth, info.workgroup_size[0]),
             (PropertyName::CsFixedBlockHeight, info.workgroup_size[1]),
@@ -102,6 +116,8 @@ type RegisterSemantic = Option<(Semantic, u32)>;
 #[derive(Default)]
 struct UsedInterface {
     registers: BTreeMap<(File, u32), RegisterSemantic>,
+    /// The interpolation of registers that have another than the default.
+    interpolations: BTreeMap<(File, u32), Interpolation>,
     system_values: BTreeSet<SystemValue>,
     /// Number of constants by buffer.
     constants: BTreeMap<u32, u32>,
@@ -185,9 +201,13 @@ impl UsedInterface {
                 semantic.map(|(name, index)| DeclarationSemantic { name, index: index as u16, streams: [0; 4] });
             declaration
         };
-        for ((file, register), semantic) in self.registers {
-            let register = register as u16;
-            shader.push_declaration(with_semantic(Declaration::new(file, register, register), semantic));
+        for ((file, number), semantic) in self.registers {
+            let register = number as u16;
+            let mut declaration = with_semantic(Declaration::new(file, register, register), semantic);
+            let interpolation = self.interpolations.get(&(file, number));
+            declaration.interpolation =
+                interpolation.map(|&mode| DeclarationInterpolation { mode, location: InterpolationLocation::Center });
+            shader.push_declaration(declaration);
         }
         let known = self
             .system_values

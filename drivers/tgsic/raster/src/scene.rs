@@ -56,6 +56,8 @@ pub struct FixedFunctions {
     /// User clip planes: the factors of x, y, z and w of the clip vertex, or of the position of shaders that do not write
     /// one. A clip distance that the shader writes replaces that of its plane.
     pub clip_planes: Vec<Option<[f32; 4]>>,
+    /// The clip distances of shaders that do not clip: one bit each.
+    pub ignored_distances: u8,
 }
 
 /// A scene to draw.

@@ -101,7 +101,9 @@ fn run(
                 let (plane, register) = (planes.get(at).copied().flatten()?, clip_vertex?);
                 Some(plane.iter().zip(read(register, lane)).map(|(factor, value)| factor * value).sum())
             };
+            let is_ignored = scene.fixed_functions.ignored_distances >> at & 1 != 0;
             let written = clip_registers[at / 4].map(|register| read(register, lane)[at % 4]);
+            let written = written.map(|written| if is_ignored { 0.0 } else { written });
             *distance = written.or_else(plane).unwrap_or(0.0);
         }
         let color = |slot: &Slot, value: [f32; 4]| match slot.semantic {

@@ -24,6 +24,61 @@ pub(crate) enum Mode {
     Strip,
     Fan,
     Quads,
+    QuadStrip,
+}
+
+impl Mode {
+    fn parse(word: &str) -> Option<Mode> {
+        Some(match word {
+            "GL_TRIANGLES" => Mode::Triangles,
+            "GL_TRIANGLE_STRIP" => Mode::Strip,
+            "GL_TRIANGLE_FAN" => Mode::Fan,
+            "GL_QUADS" => Mode::Quads,
+            "GL_QUAD_STRIP" => Mode::QuadStrip,
+            _ => return None,
+        })
+    }
+
+    /// The triangles of vertices from `first` to before `last`. The last vertex of each is that of its flat values: the
+    /// last of the primitive, or the first.
+    pub(crate) fn triangles(self, first: u32, last: u32, provokes_first: bool) -> Vec<[u32; 3]> {
+        let count = last.saturating_sub(first);
+        // Quads `a b c d` around, of which `d` provokes.
+        let halves = |[a, b, c, d]: [u32; 4]| [[a, b, d], [b, c, d]];
+        let quad = |[a, b, c, d]: [u32; 4]| halves(if provokes_first { [b, c, d, a] } else { [a, b, c, d] });
+        match self {
+            Mode::Triangles => {
+                let all = (0..count / 3).map(|number| first + 3 * number).map(|at| [at, at + 1, at + 2]);
+                all.map(|[a, b, c]| if provokes_first { [b, c, a] } else { [a, b, c] }).collect()
+            }
+            Mode::Strip => (first..last.saturating_sub(2))
+                .map(|at| match ((at - first).is_multiple_of(2), provokes_first) {
+                    (true, false) => [at, at + 1, at + 2],
+                    (true, true) => [at + 1, at + 2, at],
+                    (false, false) => [at + 1, at, at + 2],
+                    (false, true) => [at + 2, at + 1, at],
+                })
+                .collect(),
+            Mode::Fan => (first + 1..last.saturating_sub(1))
+                .map(|at| if provokes_first { [at + 1, first, at] } else { [first, at, at + 1] })
+                .collect(),
+            Mode::Quads => {
+                let all = (0..count / 4).map(|number| first + 4 * number);
+                all.flat_map(|at| quad([at, at + 1, at + 2, at + 3])).collect()
+            }
+            Mode::QuadStrip => {
+                let all = (0..count.saturating_sub(2) / 2).map(|number| first + 2 * number);
+                // Around: 0 1 3 2, where 3 provokes.
+                all.flat_map(|at| {
+                    halves(match provokes_first {
+                        true => [at + 1, at + 3, at + 2, at],
+                        false => [at + 2, at, at + 1, at + 3],
+                    })
+                })
+                .collect()
+            }
+        }
+    }
 }
 
 /// A command.
@@ -41,8 +96,10 @@ pub(crate) enum Command {
     DrawRect([f32; 4], Option<[f32; 4]>),
     /// The same in pixels.
     DrawRectOrtho([f32; 4]),
-    /// Draws vertices.
-    DrawArrays(Mode, usize, usize),
+    /// Draws vertices: the first one, their number, and the number of instances.
+    DrawArrays(Mode, usize, usize, u32),
+    /// Whether flat values are those of the first vertex of a primitive, not the last.
+    ProvokesFirst(bool),
     /// Compares colours. Coordinates are fractions of the window if `is_relative`.
     Probe { area: Area, is_relative: bool, expected: Vec<f32> },
     /// Compares the depth of a pixel.
@@ -277,6 +334,8 @@ fn parse(words: &mut Words) -> Option<Command> {
         "link" if words.eat("success") => Some(Command::LinkSuccess),
         "link" if words.eat("error") => Some(Command::LinkError),
         "hint" => Some(Command::Nothing),
+        "provoking" if words.eat("vertex first") => Some(Command::ProvokesFirst(true)),
+        "provoking" if words.eat("vertex last") => Some(Command::ProvokesFirst(false)),
         "block" => Some(Command::Block(BlockCommand::parse(words)?)),
         "ssbo" => Some(Command::Buffer(BufferCommand::storage(words)?)),
         "atomic" => Some(Command::Buffer(BufferCommand::counters(words)?)),
@@ -318,14 +377,9 @@ fn draw(words: &mut Words) -> Option<Command> {
         return Some(Command::DrawRect(words.floats()?, None));
     }
     if words.eat("arrays") {
-        let mode = match words.next()?.as_str() {
-            "GL_TRIANGLES" => Mode::Triangles,
-            "GL_TRIANGLE_STRIP" => Mode::Strip,
-            "GL_TRIANGLE_FAN" => Mode::Fan,
-            "GL_QUADS" => Mode::Quads,
-            _ => return None,
-        };
-        return Some(Command::DrawArrays(mode, words.index()?, words.index()?));
+        let is_instanced = words.eat("instanced");
+        let (mode, first, count) = (Mode::parse(&words.next()?)?, words.index()?, words.index()?);
+        return Some(Command::DrawArrays(mode, first, count, if is_instanced { words.uint()? } else { 1 }));
     }
     None
 }
@@ -378,11 +432,28 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     #[test]
+    fn a_vertex_provokes() {
+        let last = |mode: Mode, is_first| mode.triangles(0, 6, is_first).iter().map(|t| t[2]).collect::<Vec<_>>();
+        let all = [
+            (Mode::Triangles, vec![2, 5], vec![0, 3]),
+            (Mode::Strip, vec![2, 3, 4, 5], vec![0, 1, 2, 3]),
+            (Mode::Fan, vec![2, 3, 4, 5], vec![1, 2, 3, 4]),
+            (Mode::Quads, vec![3, 3], vec![0, 0]),
+            (Mode::QuadStrip, vec![3, 3, 5, 5], vec![0, 0, 2, 2]),
+        ];
+        for (mode, of_last, of_first) in all {
+            assert_eq!((last(mode, false), last(mode, true)), (of_last, of_first), "{mode:?}");
+        }
+    }
+
+    #[test]
     fn commands_are_read() {
         for (line, command) in [
             ("clear color 0 0.5 1 1", Command::ClearColor([0.0, 0.5, 1.0, 1.0])),
             ("draw rect -1 -1 2 2", Command::DrawRect([-1.0, -1.0, 2.0, 2.0], None)),
-            ("draw arrays GL_TRIANGLE_FAN 0 4", Command::DrawArrays(Mode::Fan, 0, 4)),
+            ("draw arrays GL_TRIANGLE_FAN 0 4", Command::DrawArrays(Mode::Fan, 0, 4, 1)),
+            ("draw arrays instanced GL_QUADS 4 8 3", Command::DrawArrays(Mode::Quads, 4, 8, 3)),
+            ("provoking vertex first", Command::ProvokesFirst(true)),
             (
                 "relative probe rgba (0.5, 0.25) (1, 0, 0, 1)",
                 Command::Probe {

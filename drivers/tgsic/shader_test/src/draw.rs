@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use tgsi::tables::PropertyName;
 use tgsi_compiler::front_end::Interface;
 use tgsi_driver_cpu::Shared;
-use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources};
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources, SystemValue};
 use tgsi_ir::slots::VertAttrib;
 use tgsi_raster::mesh::Vertex;
 use tgsi_raster::setup::{units, vertex_inputs};
@@ -14,7 +14,7 @@ use tgsi_raster::workgroups::Workgroups;
 use tgsi_raster::{FixedFunctions, Mesh, Scene, SceneShader, Texture, VertexInput};
 
 use crate::command::Mode;
-use crate::matrices::{IDENTITY, Matrix, inverse, transpose};
+use crate::matrices::{Matrix, inverse, transpose};
 use crate::memory;
 use crate::play::{Loaded, Player};
 use crate::stream_output::StreamCommand;
@@ -22,6 +22,11 @@ use crate::vertex_data::VertexData;
 
 /// The values of an attribute with a name or location: for each of its registers the words of all vertices.
 type Arrays<'a> = dyn Fn(&str, Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> + 'a;
+
+/// The most vertices of a draw without attributes.
+const MAX_VERTICES: usize = 1 << 16;
+/// The most instances of a draw.
+const MAX_INSTANCES: u32 = 1 << 12;
 
 /// A vertex, whose attributes are inputs of the shader.
 const VERTEX: Vertex = Vertex { attributes: [[0.0; 4]; 4] };
@@ -44,36 +49,46 @@ impl Player<'_> {
         let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
         let positions = corners.map(|[u, v]| [x + u * width, y + v * height, 0.0, 1.0].map(f32::to_bits));
         let coordinates = corners.map(|[u, v]| [s + u * across, t + v * up, 0.0, 1.0].map(f32::to_bits));
+        let names = self.vertex.iter().flat_map(|vertex| &vertex.shader.names.inputs);
+        // Attributes with these names have the first two locations.
+        let (mut has_position, mut has_coordinate) = (false, false);
+        for input in names {
+            has_position |= matches!(input.name.as_str(), "gl_Vertex" | "piglit_vertex");
+            has_coordinate |= matches!(input.name.as_str(), "gl_MultiTexCoord0" | "piglit_texcoord");
+        }
         let arrays = |name: &str, location: Option<u32>| match (name, location) {
-            ("gl_Vertex" | "piglit_vertex", _) | (_, Some(0)) => Some(vec![positions.to_vec()]),
-            ("gl_MultiTexCoord0" | "piglit_texcoord", _) | (_, Some(1)) => Some(vec![coordinates.to_vec()]),
+            ("gl_Vertex" | "piglit_vertex", _) => Some(vec![positions.to_vec()]),
+            ("gl_MultiTexCoord0" | "piglit_texcoord", _) => Some(vec![coordinates.to_vec()]),
+            (_, Some(0)) if !has_position => Some(vec![positions.to_vec()]),
+            (_, Some(1)) if !has_coordinate => Some(vec![coordinates.to_vec()]),
             _ => None,
         };
-        self.draw(4, vec![[0, 1, 2], [2, 1, 3]], &arrays)
+        self.draw(4, vec![[0, 1, 2], [2, 1, 3]], &arrays, 0)
     }
 
-    pub(crate) fn draw_arrays(&mut self, mode: Mode, first: usize, count: usize) -> Result<(), String> {
+    /// Draws instances of vertices of the section of vertices.
+    pub(crate) fn draw_arrays(&mut self, mode: Mode, first: usize, count: usize, instances: u32) -> Result<(), String> {
         let data = &self.script.vertices;
-        let last = first.checked_add(count).filter(|&last| last <= data.rows());
-        let last = last.ok_or_else(|| format!("there are {} vertices", data.rows()))? as u32;
-        let first = first as u32;
-        let triangles: Vec<[u32; 3]> = match mode {
-            Mode::Triangles => (first..last).step_by(3).map(|at| [at, at + 1, at + 2]).collect(),
-            Mode::Strip => (first..last.saturating_sub(2))
-                .map(|at| if (at - first).is_multiple_of(2) { [at, at + 1, at + 2] } else { [at + 1, at, at + 2] })
-                .collect(),
-            Mode::Fan => (first + 1..last.saturating_sub(1)).map(|at| [first, at, at + 1]).collect(),
-            Mode::Quads => {
-                (first..last).step_by(4).flat_map(|at| [[at, at + 1, at + 3], [at + 1, at + 2, at + 3]]).collect()
-            }
-        };
-        let rows = data.rows();
-        let triangles = triangles.into_iter().filter(|triangle| triangle.iter().all(|&at| (at as usize) < rows));
-        self.draw(rows, triangles.collect(), &|name, location| vertex_data(data, name, location))
+        // Without a section, vertices differ by their numbers.
+        let rows = if data.rows() == 0 { MAX_VERTICES } else { data.rows() };
+        let last = first.checked_add(count).filter(|&last| last <= rows);
+        let last = last.ok_or_else(|| format!("there are {rows} vertices"))?;
+        let triangles = mode.triangles(first as u32, last as u32, self.provokes_first);
+        for instance in 0..instances.min(MAX_INSTANCES) {
+            let arrays = |name: &str, location: Option<u32>| vertex_data(data, name, location);
+            self.draw(last, triangles.clone(), &arrays, instance)?;
+        }
+        Ok(())
     }
 
-    /// Draws triangles of vertices whose attributes are those of `arrays`, or the current ones.
-    fn draw(&mut self, vertices: usize, triangles: Vec<[u32; 3]>, arrays: &Arrays<'_>) -> Result<(), String> {
+    /// Draws triangles of an instance, of vertices whose attributes are those of `arrays`, or the current ones.
+    fn draw(
+        &mut self,
+        vertices: usize,
+        triangles: Vec<[u32; 3]>,
+        arrays: &Arrays<'_>,
+        instance: u32,
+    ) -> Result<(), String> {
         let (Some(vertex), Some(fragment)) = (&self.vertex, &self.fragment) else {
             return Err("a draw needs a vertex and a fragment shader".to_owned());
         };
@@ -82,12 +97,21 @@ impl Player<'_> {
         let constants = stages.map(|stage| self.constants_of(stage));
         let textures = stages.map(|stage| self.textures_of(stage.shader.names));
         let mesh = Mesh { vertices: vec![VERTEX; vertices], triangles };
-        let fixed_functions =
-            FixedFunctions { ignores_depth: !self.tests_depth, clamps_colors: true, clip_planes: self.clip_planes() };
+        let disabled = self.planes.iter().enumerate().filter(|(_, (is_enabled, _))| !is_enabled);
+        let fixed_functions = FixedFunctions {
+            ignores_depth: !self.tests_depth,
+            clamps_colors: true,
+            clip_planes: self.clip_planes(),
+            ignored_distances: disabled.fold(0, |mask, (number, _)| mask | 1 << number),
+        };
         let memory = Mutex::new(self.memory.clone());
         let runs = stages.map(|stage| {
             let (shader, memory) = (&stage.shader, &memory);
-            move |inputs: &Inputs, resources: &mut dyn Resources| memory::run(shader, memory, inputs, resources)
+            move |inputs: &Inputs, resources: &mut dyn Resources| {
+                let mut inputs = inputs.clone();
+                inputs.system_values.insert(SystemValue::InstanceId, vec![vec![instance; inputs.lanes]]);
+                memory::run(shader, memory, &inputs, resources)
+            }
         });
         let shader = |stage: usize| SceneShader {
             source: stages[stage].shader.source,
@@ -171,17 +195,16 @@ impl Player<'_> {
     fn inputs(&self, vertex: &Loaded<'_>, arrays: &Arrays<'_>) -> Vec<VertexInput> {
         let default = VertexInput::Constant([0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits));
         let mut inputs = Vec::new();
-        let is_spirv = self.script.is_spirv();
         let first = i32::from(VertAttrib::GENERIC0);
         // Attributes of three or four doubles have one location and two slots.
         let mut wide = 0;
         let mut variables = Vec::new();
         for known in &vertex.shader.names.inputs {
-            let location = u32::try_from(known.location - first - wide).ok().filter(|_| is_spirv);
+            let location = u32::try_from(known.location - first - wide).ok();
             variables.push((known.name.as_str(), location, known.register));
             wide += i32::from(matches!(known.ty.as_str(), "dvec3" | "dvec4"));
         }
-        if is_spirv && variables.is_empty() {
+        if self.script.is_spirv() && variables.is_empty() {
             // The shader that forwards the position has no names.
             variables.push(("", Some(0), 0));
         }
@@ -257,18 +280,8 @@ impl Player<'_> {
         textures
     }
 
-    /// The enabled clip planes in the space of the clip vertex: that of the eye if the shader writes one, else that of
-    /// the position.
+    /// The enabled clip planes, which are compared with the clip vertex or the position as the shader writes them.
     fn clip_planes(&self) -> Vec<Option<[f32; 4]>> {
-        let has_clip_vertex = self
-            .vertex
-            .iter()
-            .flat_map(|vertex| &vertex.shader.names.outputs)
-            .any(|output| output.name == "gl_ClipVertex");
-        let matrix = if has_clip_vertex { IDENTITY } else { inverse(self.projection) };
-        let transformed = |plane: [f64; 4]| -> [f32; 4] {
-            std::array::from_fn(|at| (0..4).map(|row| plane[row] * matrix[at][row]).sum::<f64>() as f32)
-        };
-        self.planes.iter().map(|&(is_enabled, plane)| is_enabled.then(|| transformed(plane))).collect()
+        self.planes.iter().map(|&(is_enabled, plane)| is_enabled.then(|| plane.map(|factor| factor as f32))).collect()
     }
 }

@@ -83,6 +83,7 @@ pub fn play(script: &Script, shaders: &Shaders<'_>) -> Outcome {
         projection: IDENTITY,
         planes: [(false, [0.0; 4]); 8],
         tests_depth: false,
+        provokes_first: false,
         tolerance: [TOLERANCE; 4],
     };
     let (mut failures, mut probes, mut unchecked) = (Vec::new(), 0, Vec::new());
@@ -137,6 +138,8 @@ pub(crate) struct Player<'a> {
     /// Whether each clip plane is enabled, and its equation.
     pub(crate) planes: [(bool, [f64; 4]); 8],
     pub(crate) tests_depth: bool,
+    /// Whether flat values are those of the first vertex of a primitive.
+    pub(crate) provokes_first: bool,
     tolerance: [f32; 4],
 }
 
@@ -160,7 +163,10 @@ impl<'a> Player<'a> {
                 let rect = [x / across * 2.0 - 1.0, y / down * 2.0 - 1.0, 2.0 * width / across, 2.0 * height / down];
                 return self.draw_rect(rect, [0.0, 0.0, 1.0, 1.0]);
             }
-            &Command::DrawArrays(mode, first, count) => return self.draw_arrays(mode, first, count),
+            &Command::DrawArrays(mode, first, count, instances) => {
+                return self.draw_arrays(mode, first, count, instances);
+            }
+            &Command::ProvokesFirst(is_first) => self.provokes_first = is_first,
             Command::Probe { area, is_relative, expected } => return self.probe(*area, *is_relative, expected),
             &Command::ProbeDepth(at, expected) => return self.probe_depth(at, expected),
             Command::Tolerance(values) => {
@@ -199,7 +205,7 @@ impl<'a> Player<'a> {
                 let found = self.latest.iter().find(|(target, _)| *target == parameter.target);
                 let texture = found.and_then(|(_, unit)| self.textures.get_mut(unit));
                 let (kind, texture) = texture.ok_or("no texture has this target")?;
-                parameter.apply(*kind, texture);
+                parameter.apply(*kind, texture, self.script.has_new_comparisons);
             }
             Command::LinkSuccess | Command::Nothing | Command::Verify(_) => {}
             Command::LinkError => return Err("the shaders link".to_owned()),

@@ -8,6 +8,7 @@ use crate::program::{Primitive, Program, Storage, VariableId};
 use crate::symbol::Interner;
 use crate::token::TokenRange;
 use crate::types::Scalar;
+use crate::version::NEVER;
 
 /// Locations of vertex inputs.
 const ATTRIBUTES: u32 = 16;
@@ -26,7 +27,24 @@ pub(crate) fn find_errors(program: &Program, interner: &Interner) -> Vec<(Semant
     for storage in [Storage::Input, Storage::Output] {
         check_locations(program, interner, storage, &mut errors);
     }
+    check_outputs(program, interner, &mut errors);
     errors
+}
+
+/// Reports outputs without location, where the version needs one for each of several.
+fn check_outputs(program: &Program, interner: &Interner, errors: &mut Vec<(SemanticError, TokenRange)>) {
+    if program.stage != ShaderStage::Fragment || !program.version.is_at_least(NEVER, 300) {
+        return;
+    }
+    let outputs = program.globals.iter().map(|&id| program.variable(id));
+    let outputs = outputs.filter(|variable| variable.storage == Storage::Output);
+    if outputs.clone().count() < 2 {
+        return;
+    }
+    for output in outputs.filter(|output| output.traits.location.is_none()) {
+        let name = interner.spelling(output.name).to_owned();
+        errors.push((SemanticError::MissingLocation { name }, output.tokens));
+    }
 }
 
 /// Whether outputs belong to other streams than the first.

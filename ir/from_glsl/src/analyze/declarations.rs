@@ -71,6 +71,10 @@ impl Analyzer<'_> {
         if declarators.is_empty() {
             if self.program.types.get(base) == TypeData::AtomicUint {
                 self.default_offset(found, spec.tokens);
+            } else if matches!(self.program.types.get(base), TypeData::Array { length: None, .. })
+                && self.version().is_es()
+            {
+                self.report(SemanticError::Unsized { what: "this declaration" }, spec.tokens);
             } else if !is_definition {
                 self.report(SemanticError::EmptyDeclaration, spec.tokens);
             }

@@ -405,6 +405,12 @@ pub(crate) enum SemanticError {
         /// The first one.
         other: String,
     },
+    /// One of several outputs without a location.
+    #[error("`{name}` needs a location, because the shader has other outputs")]
+    MissingLocation {
+        /// The output.
+        name: String,
+    },
     /// Something that is not an input, where one is needed.
     #[error("only an input can be interpolated")]
     NotAnInput,
@@ -542,6 +548,7 @@ impl SemanticError {
         VertexCount => "G0353" "vertex-count",
         MissingLayout => "G0354" "missing-layout",
         UnitMismatch => "G0360" "unit-mismatch",
+        MissingLocation => "G0361" "missing-location",
         MemoryQualifier => "G0370" "memory-qualifier",
         ImageFormat => "G0371" "image-format",
         NotSharedMemory => "G0372" "not-shared-memory",

@@ -53,7 +53,7 @@ use crate::program::{
 use crate::symbol::{Interner, Symbol};
 use crate::token::{TokenRange, Tokens};
 use crate::types::{TypeId, Types};
-use crate::version::{Since, Version};
+use crate::version::{NEVER, Since, Version};
 
 pub(crate) use complete::find_errors;
 pub(crate) use error::SemanticError;
@@ -79,7 +79,7 @@ pub(crate) struct UnitInfo<'a> {
     pub(crate) enabled: &'a Extensions,
     pub(crate) stage: ShaderStage,
     /// `#pragma STDGL invariant(all)`.
-    pub(crate) invariant_all: bool,
+    pub(crate) invariant_all: Option<Span>,
     /// Registers that a variable may take.
     pub(crate) max_registers: u32,
     /// Values of constants of the language.
@@ -259,6 +259,7 @@ struct Analyzer<'a> {
 impl Analyzer<'_> {
     /// Analyses the declarations and functions of a unit.
     fn items(&mut self) {
+        self.check_invariant_all();
         let ast = self.ast;
         for item in &ast.items {
             if self.findings.is_full() {
@@ -271,6 +272,16 @@ impl Analyzer<'_> {
                 }
                 ast::Item::Function { prototype, body, end } => self.function(&prototype, body, end),
             }
+        }
+    }
+
+    /// Outputs of fragment shaders are not invariant from ES 3.00 on.
+    fn check_invariant_all(&mut self) {
+        let is_allowed = self.unit.stage != ShaderStage::Fragment || !self.version().is_at_least(NEVER, 300);
+        if let Some(span) = self.unit.invariant_all.filter(|_| !is_allowed) {
+            let what = "`#pragma STDGL invariant(all)`".to_owned();
+            let stages = "shaders of other stages than fragment".to_owned();
+            self.findings.add(&SemanticError::WrongStage { what, stages }, span);
         }
     }
 

@@ -86,10 +86,6 @@ impl Analyzer<'_> {
             let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
             self.report(error, tokens);
         }
-        if found.early_fragment_tests {
-            let place = "for a variable";
-            self.report(SemanticError::Layout { name: "early_fragment_tests".to_owned(), place }, tokens);
-        }
         if found.depth_layout != 0 {
             let error = SemanticError::Layout { name: "depth_*".to_owned(), place: "except for `gl_FragDepth`" };
             self.report(error, tokens);
@@ -122,6 +118,13 @@ impl Analyzer<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether a struct has fields that are structs or arrays.
+    fn has_aggregate_fields(&self, ty: TypeId) -> bool {
+        let types = &self.program.types;
+        let is_aggregate = |ty| matches!(types.get(ty), TypeData::Struct(_) | TypeData::Array { .. });
+        types.fields(ty).iter().any(|field| is_aggregate(field.ty))
     }
 
     /// Checks the explicit location of a variable.
@@ -226,9 +229,16 @@ impl Analyzer<'_> {
             match scalar {
                 _ if is_struct && attribute => allowed("a vertex attribute", None),
                 _ if is_struct && is_color => allowed("an output of fragment shaders", None),
+                _ if is_color && types.as_matrix(inner).is_some() => {
+                    allowed("an output of fragment shaders", Some("write the columns to several outputs"))
+                }
                 _ if is_struct && !version.is_at_least(150, 300) => {
                     allowed("an input or output", Some("structs pass between stages from #version 150 on"))
                 }
+                _ if is_struct && version.is_es() && (inner != ty || self.has_aggregate_fields(ty)) => allowed(
+                    "an input or output",
+                    Some("structs that pass between stages are no arrays, and have no fields of structs and arrays"),
+                ),
                 Some(Scalar::Bool) => allowed("an input or output", None),
                 Some(Scalar::Int | Scalar::Uint)
                     if old && attribute && version.number < 120 && !self.has(&INTEGER_INPUTS) =>
