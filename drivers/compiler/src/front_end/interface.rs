@@ -361,16 +361,28 @@ impl Resource {
         }
     }
 
+    /// The kind in words: `uniform block`.
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            ResourceKind::PushConstants => "push constants",
+            ResourceKind::UniformBlock => "uniform block",
+            ResourceKind::StorageBlock => "storage block",
+            ResourceKind::Image => "image",
+            ResourceKind::Texture => "texture",
+            ResourceKind::Sampler => "sampler",
+            ResourceKind::CounterBuffer => "counters",
+        }
+    }
+
     /// A line for people: `texture image (set 0, binding 3) with sampler (set 0, binding 4) = SAMP[0]`.
     fn to_text(&self) -> String {
-        let (kind, file) = match self.kind {
-            ResourceKind::PushConstants => ("push constants", "CONST"),
-            ResourceKind::UniformBlock => ("uniform block", "CONST"),
-            ResourceKind::StorageBlock => ("storage block", "BUFFER"),
-            ResourceKind::Image => ("image", "IMAGE"),
-            ResourceKind::Texture => ("texture", "SAMP"),
-            ResourceKind::Sampler => ("sampler", "SAMP"),
-            ResourceKind::CounterBuffer => ("counters", "HWATOMIC"),
+        let kind = self.kind_name();
+        let file = match self.kind {
+            ResourceKind::PushConstants | ResourceKind::UniformBlock => "CONST",
+            ResourceKind::StorageBlock => "BUFFER",
+            ResourceKind::Image => "IMAGE",
+            ResourceKind::Texture | ResourceKind::Sampler => "SAMP",
+            ResourceKind::CounterBuffer => "HWATOMIC",
         };
         let place = |descriptor: &Descriptor, element: u32| {
             let Descriptor { set, binding } = descriptor;
