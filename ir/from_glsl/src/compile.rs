@@ -146,6 +146,14 @@ mod tests {
     }
 
     #[test]
+    fn a_discard_leaves_the_loop() {
+        let loops = "#version 130\nuniform int n; out vec4 c; void main() { int i = 0; while (true) { if (i > n) discard; i++; } }";
+        let printed = tgsi_ir::text::print(&module(loops, ShaderStage::Fragment).shader);
+        let (_, after) = printed.split_once("@terminate").expect("a discard");
+        assert_eq!(after.lines().nth(1).map(str::trim), Some("break"), "{printed}");
+    }
+
+    #[test]
     fn matrices_and_structs_are_whole_in_the_interface() {
         let text = "attribute mat3 turn; uniform struct { mat2 m; float f; } parts; varying mat2 product;\n\
                     void main() { product = parts.m * parts.f; gl_Position = vec4(turn[1], product[0][0]); }\n";
