@@ -5,7 +5,7 @@
 mod support;
 
 use support::{check_pages, page, pages, table};
-use tgsi_compiler::front_end::Interface;
+use tgsi_compiler::front_end::{Interface, ResourceKind};
 use tgsi_ir::ShaderStage;
 use tgsi_ir::slots::{FragResult, VaryingSlot, VertAttrib};
 
@@ -109,6 +109,17 @@ fn registers(interface: &Interface, stage: ShaderStage) -> String {
     }
     for sampler in &interface.samplers {
         line(format!("SAMP[{}]", range(sampler.unit, sampler.num_units)), &sampler.ty, &sampler.name);
+    }
+    for resource in &interface.resources {
+        let registers = range(resource.register, resource.num_registers);
+        let (place, kind) = match resource.kind {
+            ResourceKind::Image => (format!("IMAGE[{registers}]"), "image"),
+            _ => (format!("HWATOMIC[{registers}] byte {}", resource.offset), "counters"),
+        };
+        line(place, kind, &resource.name);
+    }
+    for subroutine in &interface.subroutines {
+        line(format!("number {}", subroutine.index), "subroutine", &subroutine.name);
     }
     let is_vertex = stage == ShaderStage::Vertex;
     for (list, file, is_input) in [(&interface.inputs, "IN", true), (&interface.outputs, "OUT", false)] {

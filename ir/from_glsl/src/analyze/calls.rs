@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use tgsi_ir::body::TexOp;
+use tgsi_ir::shader::ShaderStage;
 
 use super::scopes::Entity;
 use super::{Analyzer, SemanticError};
@@ -243,7 +244,7 @@ impl Analyzer<'_> {
                 (ExprKind::CallSubroutine(callee, id, self.add_list(&operands)), None, true)
             }
             Callee::Builtin(op, has_effects, removed) => {
-                if !self.check_operands(op, &operands) {
+                if !self.check_operands(op, &operands, tokens) {
                     return self.error_expr(tokens);
                 }
                 if let Some(removed) = removed {
@@ -292,7 +293,7 @@ impl Analyzer<'_> {
     }
 
     /// Checks what functions of the language need of their arguments besides types. Returns whether they have it.
-    fn check_operands(&mut self, op: BuiltinOp, operands: &[ExprId]) -> bool {
+    fn check_operands(&mut self, op: BuiltinOp, operands: &[ExprId], tokens: TokenRange) -> bool {
         match op {
             BuiltinOp::Texture(texture) => {
                 let is_gather = texture.op == TexOp::Tg4;
@@ -326,8 +327,24 @@ impl Analyzer<'_> {
                 }
                 is_input
             }
+            BuiltinOp::Barrier => self.check_barrier(tokens),
             _ => self.check_memory_operands(op, operands),
         }
+    }
+
+    /// Checks that all invocations of a patch execute a barrier: it is in `main`, in no other statement, and before each
+    /// `return`.
+    fn check_barrier(&mut self, tokens: TokenRange) -> bool {
+        let is_in_place = self.program.stage != ShaderStage::TessCtrl
+            || self.function.as_ref().is_some_and(|function| {
+                let name = self.interner.spelling(self.program.function(function.id).name);
+                let is_outermost = function.breakable.is_empty() && function.branches == 0;
+                name == "main" && is_outermost && !function.has_returned
+            });
+        if !is_in_place {
+            self.report(SemanticError::BarrierPlace, tokens);
+        }
+        is_in_place
     }
 
     /// Whether an expression is an input, or an element or field of one.

@@ -322,7 +322,15 @@ impl Analyzer<'_> {
             }
         }
         let result = self.program.function(id).result;
-        self.function = Some(CurrentFunction { id, result, returns: false, breakable: Vec::new(), has_effects: false });
+        self.function = Some(CurrentFunction {
+            id,
+            result,
+            returns: false,
+            breakable: Vec::new(),
+            branches: 0,
+            has_returned: false,
+            has_effects: false,
+        });
         if has_outer_scope {
             self.scopes.push();
         }

@@ -141,6 +141,10 @@ impl Analyzer<'_> {
 
     /// Adds qualifiers to declared names, or to the shader.
     pub(super) fn requalify(&mut self, found: &Qualifiers, names: &[(Symbol, TokenRange)], tokens: TokenRange) {
+        if names.is_empty() && found.traits.binding.is_some() {
+            let error = SemanticError::Layout { name: "binding".to_owned(), place: "without a variable or block" };
+            self.report(error, tokens);
+        }
         let is_input = found.storage == StorageQualifier::In && names.is_empty();
         if found.early_fragment_tests && !(is_input && self.program.stage == ShaderStage::Fragment) {
             let place = "except for `in` of fragment shaders";

@@ -95,6 +95,9 @@ impl Analyzer<'_> {
                 StmtKind::Block(inner)
             }
             Source::If { arms, otherwise } => {
+                if let Some(function) = &mut self.function {
+                    function.branches += 1;
+                }
                 let mut typed = Vec::new();
                 for &(condition, body) in ast.list(arms) {
                     let condition = self.expression(condition);
@@ -102,6 +105,9 @@ impl Analyzer<'_> {
                     typed.push((condition, self.scoped(body)));
                 }
                 let otherwise = otherwise.map(|body| self.scoped(body));
+                if let Some(function) = &mut self.function {
+                    function.branches = function.branches.saturating_sub(1);
+                }
                 StmtKind::If(typed, otherwise)
             }
             Source::While(condition, body) => {
@@ -281,6 +287,9 @@ impl Analyzer<'_> {
     }
 
     fn return_statement(&mut self, value: Option<ast::ExprId>, tokens: TokenRange) -> Option<StmtKind> {
+        if let Some(function) = &mut self.function {
+            function.has_returned = true;
+        }
         let value = value.map(|value| self.expression(value));
         let result = self.function.as_ref().map_or(TypeId::ERROR, |function| function.result);
         let at = self.function.as_ref().map(|function| self.program.function(function.id).tokens).unwrap_or_default();
