@@ -119,10 +119,17 @@ fn registers(interface: &Interface, stage: ShaderStage) -> String {
             _ => continue,
         };
         let range = range(resource.register, resource.num_registers);
-        line(format!("{file}[{range}]"), resource.kind_name(), &resource.name);
+        let byte = match resource.kind {
+            ResourceKind::CounterBuffer => format!(" byte {}", resource.offset),
+            _ => String::new(),
+        };
+        line(format!("{file}[{range}]{byte}"), resource.kind_name(), &resource.name);
         for member in &resource.members {
             line(format!("  byte {}", member.offset), "member", &member.path);
         }
+    }
+    for subroutine in &interface.subroutines {
+        line(format!("number {}", subroutine.index), "subroutine", &subroutine.name);
     }
     let is_vertex = stage == ShaderStage::Vertex;
     for (list, file, is_input) in [(&interface.inputs, "IN", true), (&interface.outputs, "OUT", false)] {

@@ -108,7 +108,7 @@ pub(crate) enum Command {
     Tolerance(Vec<f32>),
     /// Sets a uniform: type, name and values.
     Uniform(String, String, Vec<f64>),
-    /// Sets a uniform of 64-bit integers: name and bits.
+    /// Sets a uniform of 64-bit integers or doubles: name and bits.
     UniformBits(String, Vec<u64>),
     /// Sets a uniform by location.
     UniformAt(u32, Vec<f64>),
@@ -227,6 +227,14 @@ fn integer(word: &str) -> Option<u64> {
     }
 }
 
+/// The bits of a double, which hexadecimal digits state.
+pub(crate) fn double(word: &str) -> Option<u64> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => Some(number(word)?.to_bits()),
+    }
+}
+
 /// A float, of which hexadecimal digits are the bits.
 fn float(word: &str) -> Option<f64> {
     match word.strip_prefix("0x") {
@@ -290,6 +298,12 @@ fn parse(words: &mut Words) -> Option<Command> {
             if ["int64", "uint64", "i64", "u64"].iter().any(|wide| ty.starts_with(wide)) {
                 let values: Option<Vec<u64>> = std::iter::from_fn(|| words.next()).map(|word| integer(&word)).collect();
                 return Some(Command::UniformBits(name, values?));
+            }
+            if ["double", "dvec", "dmat"].iter().any(|double| ty.starts_with(double)) && name.parse::<u32>().is_err() {
+                let values: Option<Vec<u64>> = std::iter::from_fn(|| words.next()).map(|word| double(&word)).collect();
+                let mut values = values?;
+                values.extend(std::iter::repeat_n(0, components(&ty).saturating_sub(values.len())));
+                return Some(Command::UniformBits(name, values));
             }
             // The interface knows the type, but not those of other sizes.
             let is_known =
@@ -468,6 +482,7 @@ mod tests {
             ),
             ("uniform ivec2 at[1] 3 -4", Command::Uniform("ivec2".to_owned(), "at[1]".to_owned(), vec![3.0, -4.0])),
             ("subuniform GL_FRAGMENT_SHADER f[1] red", Command::Subroutine("f[1]".to_owned(), "red".to_owned())),
+            ("uniform dvec2 a 1 0x8000000000000000", Command::UniformBits("a".to_owned(), vec![1023 << 52, 1 << 63])),
             ("uniform i64vec2 a -1 0x10", Command::UniformBits("a".to_owned(), vec![u64::MAX, 16])),
             ("uniform uint 3 7", Command::UniformAt(3, vec![7.0])),
             ("block offset 16", Command::Block(BlockCommand::Offset(16))),

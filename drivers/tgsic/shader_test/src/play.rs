@@ -254,7 +254,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Sets a uniform of 64-bit integers in all shaders that have it.
+    /// Sets a uniform of 64-bit integers or doubles in all shaders that have it.
     fn uniform_bits(&mut self, name: &str, bits: &[u64]) -> Result<(), String> {
         let mut error = None;
         let mut is_found = false;

@@ -5,6 +5,8 @@
 //! -1 -1                  1 0 0
 //! ```
 
+use crate::command::double;
+
 /// The component type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scalar {
@@ -41,15 +43,13 @@ impl VertexData {
         let mut words = line.split_whitespace();
         for column in &mut self.columns {
             if column.scalar == Scalar::Double {
-                let mut value = [0.0, 0.0, 0.0, 1.0];
+                let mut value = [0.0, 0.0, 0.0, 1.0f64].map(f64::to_bits);
                 for place in value.iter_mut().take(column.components) {
                     let Some(word) = words.next() else { return };
-                    *place = word.parse().unwrap_or(0.0);
+                    *place = double(word).unwrap_or(0);
                 }
-                let words_of = |values: [f64; 2]| -> [u32; 4] {
-                    let [a, b] = values.map(f64::to_bits);
-                    [a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32]
-                };
+                let words_of =
+                    |[a, b]: [u64; 2]| -> [u32; 4] { [a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32] };
                 column.values.push(words_of([value[0], value[1]]));
                 column.rest.push(words_of([value[2], value[3]]));
                 continue;
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn doubles_keep_their_size() {
         let mut data = VertexData::default();
-        for line in ["a/double/3 b/double/dvec2 c/double/vec2", "1 2 3 4 5 6 7"] {
+        for line in ["a/double/3 b/double/dvec2 c/double/vec2", "1 2 3 0x4010000000000000 5 6 7"] {
             data.add(line);
         }
         let double = |value: f64| [value.to_bits() as u32, (value.to_bits() >> 32) as u32];

@@ -319,21 +319,6 @@ impl Analyzer<'_> {
                 }
                 true
             }
-            BuiltinOp::Barrier if self.program.stage == ShaderStage::TessCtrl => {
-                let main = self.program.main;
-                let is_in_flow = self.function.as_ref().is_none_or(|function| {
-                    Some(function.id) != main
-                        || function.nesting > 0
-                        || function.has_return
-                        || !function.breakable.is_empty()
-                });
-                if is_in_flow {
-                    let place = "outside of `main`, in control flow, or after `return`";
-                    let qualifier = "barrier".to_owned();
-                    self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
-                }
-                !is_in_flow
-            }
             BuiltinOp::EmitVertex | BuiltinOp::EndPrimitive => match operands.first() {
                 Some(&stream) => match self.integer_of(stream) {
                     Some(number) => {
@@ -356,8 +341,24 @@ impl Analyzer<'_> {
                 }
                 is_input
             }
+            BuiltinOp::Barrier => self.check_barrier(tokens),
             _ => self.check_memory_operands(op, operands),
         }
+    }
+
+    /// Checks that all invocations of a patch execute a barrier: it is in `main`, in no other statement, and before each
+    /// `return`.
+    fn check_barrier(&mut self, tokens: TokenRange) -> bool {
+        let is_in_place = self.program.stage != ShaderStage::TessCtrl
+            || self.function.as_ref().is_some_and(|function| {
+                let name = self.interner.spelling(self.program.function(function.id).name);
+                let is_outermost = function.breakable.is_empty() && function.branches == 0;
+                name == "main" && is_outermost && !function.has_returned
+            });
+        if !is_in_place {
+            self.report(SemanticError::BarrierPlace, tokens);
+        }
+        is_in_place
     }
 
     /// Whether an expression is an input, or an element or field of one.

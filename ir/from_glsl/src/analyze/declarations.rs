@@ -82,9 +82,14 @@ impl Analyzer<'_> {
         }
         self.check_precision(base, found.precision.is_some(), spec.tokens);
         let mut stmts = Vec::new();
+        let mut found = found.clone();
         for declarator in declarators {
             let ty = self.declared_type(base, declarator.dimensions);
-            stmts.extend(self.variable(found, ty, declarator));
+            stmts.extend(self.variable(&found, ty, declarator));
+            if self.program.types.get(base) == TypeData::AtomicUint {
+                // The offset is that of the first counter; the others are behind it.
+                found.traits.offset = None;
+            }
         }
         stmts
     }

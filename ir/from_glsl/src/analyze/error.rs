@@ -437,6 +437,9 @@ pub(crate) enum SemanticError {
         /// The second one.
         name: String,
     },
+    /// A barrier of a tessellation control shader that not all invocations execute.
+    #[error("`barrier` must be in `main`, outside of other statements and before each `return`")]
+    BarrierPlace,
     /// A wrong subroutine type, function or uniform.
     #[error("{what}")]
     Subroutine {
@@ -554,6 +557,7 @@ impl SemanticError {
         NotSharedMemory => "G0372" "not-shared-memory",
         CounterOverlap => "G0373" "counter-overlap",
         Subroutine => "G0374" "subroutine",
+        BarrierPlace => "G0375" "barrier-place",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
         DivisionByZero => "G0502" "constant-division-by-zero",

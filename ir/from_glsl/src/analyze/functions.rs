@@ -327,9 +327,9 @@ impl Analyzer<'_> {
             result,
             returns: false,
             breakable: Vec::new(),
+            branches: 0,
+            has_returned: false,
             has_effects: false,
-            nesting: 0,
-            has_return: false,
         });
         if has_outer_scope {
             self.scopes.push();

@@ -79,6 +79,10 @@ impl Analyzer<'_> {
                     let place = "for a variable that is not an image";
                     self.report(SemanticError::Layout { name: format.name.to_owned(), place }, tokens);
                 }
+                if traits.binding.is_some() && !self.program.types.summary(ty).has_opaque {
+                    let place = "for a variable that is not a sampler, image or atomic counter";
+                    self.report(SemanticError::Layout { name: "binding".to_owned(), place }, tokens);
+                }
                 if traits.offset.is_some() && self.program.types.get(inner) != TypeData::AtomicUint {
                     let place = "for a variable that is not an atomic counter";
                     self.report(SemanticError::Layout { name: "offset".to_owned(), place }, tokens);

@@ -169,12 +169,12 @@ struct CurrentFunction {
     returns: bool,
     /// Open loops and switches, outermost first.
     breakable: Vec<Breakable>,
+    /// Number of open `if`s.
+    branches: u32,
+    /// Whether a `return` occurs before.
+    has_returned: bool,
     /// Whether it writes something outside of it, or discards.
     has_effects: bool,
-    /// Open sides of `if`.
-    nesting: u32,
-    /// Whether there was a `return`.
-    has_return: bool,
 }
 
 /// A statement that `break` leaves.

@@ -31,21 +31,12 @@ impl Analyzer<'_> {
         stmts
     }
 
-    /// Enters or leaves a side of an `if`.
-    fn nest(&mut self, change: i32) {
-        if let Some(function) = &mut self.function {
-            function.nesting = function.nesting.saturating_add_signed(change);
-        }
-    }
-
     /// Analyses a statement that has its own scope.
     fn scoped(&mut self, id: ast::StmtId) -> StmtId {
         let tokens = self.source(id).map_or(TokenRange::default(), |stmt| stmt.tokens);
         self.open_scope();
-        self.nest(1);
         let mut stmts = Vec::new();
         self.statement_into(id, &mut stmts);
-        self.nest(-1);
         self.close_scope();
         self.one(stmts, tokens)
     }
@@ -104,6 +95,9 @@ impl Analyzer<'_> {
                 StmtKind::Block(inner)
             }
             Source::If { arms, otherwise } => {
+                if let Some(function) = &mut self.function {
+                    function.branches += 1;
+                }
                 let mut typed = Vec::new();
                 for &(condition, body) in ast.list(arms) {
                     let condition = self.expression(condition);
@@ -111,6 +105,9 @@ impl Analyzer<'_> {
                     typed.push((condition, self.scoped(body)));
                 }
                 let otherwise = otherwise.map(|body| self.scoped(body));
+                if let Some(function) = &mut self.function {
+                    function.branches = function.branches.saturating_sub(1);
+                }
                 StmtKind::If(typed, otherwise)
             }
             Source::While(condition, body) => {
@@ -159,15 +156,10 @@ impl Analyzer<'_> {
                 }
                 StmtKind::Continue
             }
-            Source::Return(value) => {
-                if let Some(function) = &mut self.function {
-                    function.has_return = true;
-                }
-                match self.return_statement(value, tokens) {
-                    Some(kind) => kind,
-                    None => return,
-                }
-            }
+            Source::Return(value) => match self.return_statement(value, tokens) {
+                Some(kind) => kind,
+                None => return,
+            },
             Source::Discard | Source::Demote => {
                 let is_discard = matches!(kind, Source::Discard);
                 let what = if is_discard { "`discard`" } else { "`demote`" };
@@ -295,6 +287,9 @@ impl Analyzer<'_> {
     }
 
     fn return_statement(&mut self, value: Option<ast::ExprId>, tokens: TokenRange) -> Option<StmtKind> {
+        if let Some(function) = &mut self.function {
+            function.has_returned = true;
+        }
         let value = value.map(|value| self.expression(value));
         let result = self.function.as_ref().map_or(TypeId::ERROR, |function| function.result);
         let at = self.function.as_ref().map(|function| self.program.function(function.id).tokens).unwrap_or_default();

@@ -30,6 +30,7 @@ fn images_have_formats() {
         "image-format",
         &["uniform image2D a;", "readonly uniform image2D a;", "layout(r32i) uniform image2D a;"],
     );
+    only_in_units("layout", &["layout(binding = 1) uniform float a;", "layout(binding = 1) uniform;"]);
     only_in_units("layout", &["layout(r32f) uniform float a;", "void f(layout(r32f) image2D a) { }"]);
     only_in_units("type-not-allowed", &["image2D a;", "in image2D a;", "image2D f();", "void f() { image2D a; }"]);
     only_in_units("qualifier-not-allowed", &["readonly uniform sampler2D a;", "void f(coherent float a) { }"]);
@@ -82,6 +83,7 @@ fn counters_have_places() {
         "layout(binding = 0) uniform atomic_uint a, b[2]; layout(binding = 0, offset = 12) uniform atomic_uint c;",
         "layout(binding = 1, offset = 8) uniform atomic_uint; layout(binding = 1) uniform atomic_uint a; \
          layout(binding = 1, offset = 0) uniform atomic_uint b[2];",
+        "layout(binding = 2, offset = 4) uniform atomic_uint a, b; layout(binding = 2) uniform atomic_uint c;",
         "layout(binding = 0) uniform atomic_uint a[3]; uint f(atomic_uint a) { return atomicCounter(a); } uniform int \
          n; void main() { uint b = f(a[n]) + atomicCounterIncrement(a[1]); }",
     ]);
@@ -115,4 +117,28 @@ fn early_tests_are_a_layout_of_fragment_inputs() {
     clean_units(&["layout(early_fragment_tests) in;"]);
     only_in_units("layout", &["layout(early_fragment_tests) in vec4 a;", "layout(early_fragment_tests) out;"]);
     only("layout", Vertex, &["#version 430\nlayout(early_fragment_tests) in;"]);
+}
+
+#[test]
+fn barriers_of_patches_are_in_main() {
+    use ShaderStage::TessCtrl;
+    let unit = |text: &str| format!("#version 400\nuniform bool b; {text}");
+    clean(
+        TessCtrl,
+        &[
+            &unit("void main() { barrier(); if (b) return; }"),
+            &unit("void barrier(int a) { } void f() { barrier(1); }"),
+        ],
+    );
+    let wrong = [
+        "void f() { barrier(); }",
+        "void main() { if (b) barrier(); }",
+        "void main() { while (b) barrier(); }",
+        "void main() { switch (0) { default: barrier(); } }",
+        "void main() { if (b) return; barrier(); }",
+    ];
+    for text in wrong {
+        only("barrier-place", TessCtrl, &[&unit(text)]);
+    }
+    clean(ShaderStage::Compute, &["#version 430\nuniform bool b; void f() { if (b) barrier(); }"]);
 }
