@@ -45,9 +45,8 @@ pub(crate) fn find_exceeded(interface: &Interface, program: &Program, interner: 
     let by_name: FxHashMap<&str, VariableId> =
         own.map(|&id| (interner.spelling(program.variable(id).name), id)).collect();
     // Samplers in structs have the name of the variable before a dot.
-    let find = |name: &str| {
-        by_name.get(name).or_else(|| by_name.get(name.split(['.', '[']).next().unwrap_or(name))).copied()
-    };
+    let find =
+        |name: &str| by_name.get(name).or_else(|| by_name.get(name.split(['.', '[']).next().unwrap_or(name))).copied();
     let slots_of = |id: VariableId| program.slots(id);
     let in_slots = |list: &[InterfaceVariable], is_patch: bool| -> Assigned {
         let found = list.iter().filter_map(|v| find(&v.name).map(|id| (id, v.location.into(), slots_of(id))));

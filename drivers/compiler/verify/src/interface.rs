@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::Shader;
-use tgsi::shader::{Declaration, DeclarationSemantic, Property};
-use tgsi::tables::{CoordOrigin, File, PixelCenter, Primitive, Processor, PropertyName, Semantic};
+use tgsi::shader::{Declaration, DeclarationInterpolation, DeclarationSemantic, Property};
+use tgsi::tables::{
+    CoordOrigin, File, Interpolation, InterpolationLocation, PixelCenter, Primitive, Processor, PropertyName, Semantic,
+};
 use tgsi_compiler::Source;
 use tgsi_environment::SystemValue;
 use tgsi_ir::body::Body;
-use tgsi_ir::intrinsics::indices::IoSemantics;
+use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::types::TypeData;
@@ -48,9 +50,19 @@ fn declarations(ir: &IrShader) -> Shader {
             {
                 ty = element;
             }
-            found.registers(file, data.driver_location, ir.types.slots(ty).max(1), |slot| {
+            let count = ir.types.slots(ty).max(1);
+            found.registers(file, data.driver_location, count, |slot| {
                 semantic_of(processor, file, data.location.saturating_add(slot as i32))
             });
+            let mode = match data.interpolation {
+                InterpMode::Flat => Some(Interpolation::Constant),
+                InterpMode::NoPerspective => Some(Interpolation::Linear),
+                InterpMode::None | InterpMode::Smooth | InterpMode::Explicit => None,
+            };
+            if let Some(mode) = mode.filter(|_| (processor, file) == (Processor::Fragment, File::Input)) {
+                let end = data.driver_location.saturating_add(count).min(MAX_REGISTERS);
+                found.interpolation.extend((data.driver_location..end).map(|register| (register, mode)));
+            }
         }
     }
     for (_, data) in ir.globals_with(VariableModes::SYSTEM_VALUE) {
@@ -78,10 +90,35 @@ fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
     let info = &ir.info;
     match ir.stage {
         ShaderStage::TessCtrl => vec![(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out)],
-        ShaderStage::Geometry => Primitive::from_name(&info.gs.input_primitive)
-            .map(|primitive| (PropertyName::GsInputPrimitive, u32::from(primitive.value())))
-            .into_iter()
-            .collect(),
+        ShaderStage::TessEval => {
+            let mode = match info.tess.primitive_mode {
+                2 => Primitive::Quads,
+                3 => Primitive::Lines,
+                _ => Primitive::Triangles,
+            };
+            // 0 fractional odd, 1 fractional even, 2 equal.
+            let spacing = match info.tess.spacing {
+                2 => 0,
+                3 => 1,
+                _ => 2,
+            };
+            vec![
+                (PropertyName::TesPrimMode, u32::from(mode.value())),
+                (PropertyName::TesSpacing, spacing),
+                (PropertyName::TesVertexOrderCw, (!info.tess.ccw).into()),
+                (PropertyName::TesPointMode, info.tess.point_mode.into()),
+            ]
+        }
+        ShaderStage::Geometry => {
+            let primitives = [
+                (PropertyName::GsInputPrimitive, &info.gs.input_primitive),
+                (PropertyName::GsOutputPrimitive, &info.gs.output_primitive),
+            ];
+            let primitives = primitives
+                .into_iter()
+                .filter_map(|(name, primitive)| Some((name, u32::from(Primitive::from_name(primitive)?.value()))));
+            primitives.chain([(PropertyName::GsInvocations, info.gs.invocations.max(1))]).collect()
+        }
         ShaderStage::Fragment => {
             let origin = if info.fs.origin_upper_left { CoordOrigin::UpperLeft } else { CoordOrigin::LowerLeft };
             let center = if info.fs.pixel_center_integer { PixelCenter::Integer } else { PixelCenter::HalfInteger };
@@ -102,6 +139,8 @@ type RegisterSemantic = Option<(Semantic, u32)>;
 #[derive(Default)]
 struct UsedInterface {
     registers: BTreeMap<(File, u32), RegisterSemantic>,
+    /// Of inputs that are not interpolated with perspective.
+    interpolation: BTreeMap<u32, Interpolation>,
     system_values: BTreeSet<SystemValue>,
     /// Number of constants by buffer.
     constants: BTreeMap<u32, u32>,
@@ -186,8 +225,12 @@ impl UsedInterface {
             declaration
         };
         for ((file, register), semantic) in self.registers {
+            let mode = self.interpolation.get(&register).filter(|_| file == File::Input);
             let register = register as u16;
-            shader.push_declaration(with_semantic(Declaration::new(file, register, register), semantic));
+            let mut declaration = with_semantic(Declaration::new(file, register, register), semantic);
+            declaration.interpolation =
+                mode.map(|&mode| DeclarationInterpolation { mode, location: InterpolationLocation::Center });
+            shader.push_declaration(declaration);
         }
         let known = self
             .system_values

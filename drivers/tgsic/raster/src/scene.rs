@@ -6,6 +6,8 @@ use tgsi::Shader;
 use tgsi_environment::{Inputs, Outputs, Resources};
 
 use crate::mesh::{Attribute, Mesh, Vertex};
+use crate::primitives::Primitive;
+use crate::stages::Registers;
 use crate::texture::Texture;
 
 /// Runs a shader once for all lanes.
@@ -56,6 +58,8 @@ pub struct FixedFunctions {
     /// User clip planes: the factors of x, y, z and w of the clip vertex, or of the position of shaders that do not write
     /// one. A clip distance that the shader writes replaces that of its plane.
     pub clip_planes: Vec<Option<[f32; 4]>>,
+    /// Clip distances without effect, one bit each.
+    pub disabled_distances: u8,
 }
 
 /// A scene to draw.
@@ -72,6 +76,17 @@ pub struct Scene<'a> {
     pub inputs: &'a [VertexInput],
     /// Other rules.
     pub fixed_functions: &'a FixedFunctions,
+}
+
+/// The outputs of the last stage before the rasteriser, and the primitives between its vertices.
+#[derive(Clone, Copy, Debug)]
+pub struct Processed<'a> {
+    /// The shader of the stage, for its declarations.
+    pub source: &'a Shader,
+    /// The output registers of each vertex.
+    pub vertices: &'a [Registers],
+    /// The primitives, in order.
+    pub primitives: &'a [Primitive],
 }
 
 /// A picture, with the depths of its pixels.

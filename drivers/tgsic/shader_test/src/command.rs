@@ -1,5 +1,7 @@
 //! Commands of the test section.
 
+use tgsi_raster::primitives::{Provoking, Topology};
+
 use crate::blocks::BlockCommand;
 use crate::buffers::BufferCommand;
 use crate::queries::Query;
@@ -17,13 +19,32 @@ pub(crate) enum Area {
     All,
 }
 
-/// The way to form triangles from vertices.
+/// A rectangle to draw.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Rectangle {
+    /// x, y, width, height.
+    pub area: [f32; 4],
+    /// Texture coordinates of its corner, width, height.
+    pub coordinates: [f32; 4],
+    /// Whether the area is in pixels.
+    pub is_ortho: bool,
+    /// Whether the corners are a patch.
+    pub is_patch: bool,
+    /// The number of instances.
+    pub instances: u32,
+}
+
+/// Vertices to draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    Triangles,
-    Strip,
-    Fan,
-    Quads,
+pub(crate) struct Arrays {
+    /// The way to form primitives.
+    pub topology: Topology,
+    /// The first vertex.
+    pub first: usize,
+    /// The number of vertices.
+    pub count: usize,
+    /// The number of instances.
+    pub instances: u32,
 }
 
 /// A command.
@@ -37,12 +58,20 @@ pub(crate) enum Command {
     Clear,
     /// Sets the colour of vertices.
     Color([f32; 4]),
-    /// Draws a rectangle: x, y, width, height; texture coordinates of its corner, width, height.
-    DrawRect([f32; 4], Option<[f32; 4]>),
-    /// The same in pixels.
-    DrawRectOrtho([f32; 4]),
+    /// Draws a rectangle.
+    DrawRect(Rectangle),
     /// Draws vertices.
-    DrawArrays(Mode, usize, usize),
+    DrawArrays(Arrays),
+    /// Sets the vertices of a patch.
+    PatchVertices(usize),
+    /// Sets the outer levels of pipelines without a tessellation control shader.
+    OuterLevels([f32; 4]),
+    /// Sets the inner levels of pipelines without a tessellation control shader.
+    InnerLevels([f32; 2]),
+    /// Sets the vertex that flat inputs come from.
+    Provoking(Provoking),
+    /// Selects an element of arrays of uniform blocks.
+    BlockElement(u32),
     /// Compares colours. Coordinates are fractions of the window if `is_relative`.
     Probe { area: Area, is_relative: bool, expected: Vec<f32> },
     /// Compares the depth of a pixel.
@@ -258,6 +287,15 @@ fn parse(words: &mut Words) -> Option<Command> {
         "link" if words.eat("error") => Some(Command::LinkError),
         "hint" => Some(Command::Nothing),
         "block" => Some(Command::Block(BlockCommand::parse(words)?)),
+        "patch" if words.eat("parameter vertices") => Some(Command::PatchVertices(words.index().filter(|&n| n > 0)?)),
+        "patch" if words.eat("parameter default level outer") => Some(Command::OuterLevels(words.floats()?)),
+        "patch" if words.eat("parameter default level inner") => Some(Command::InnerLevels(words.floats()?)),
+        "provoking" if words.eat("vertex first") => Some(Command::Provoking(Provoking::First)),
+        "provoking" if words.eat("vertex last") => Some(Command::Provoking(Provoking::Last)),
+        "ubo" if words.eat("array index") => Some(Command::BlockElement(words.uint()?)),
+        // Each draw sees the memory of those before it.
+        "memory" if words.eat("barrier") => Some(Command::Nothing),
+        "active" if words.eat("uniform") => Some(Command::Verify(Query::uniform(words)?)),
         "ssbo" => Some(Command::Buffer(BufferCommand::storage(words)?)),
         "atomic" => Some(Command::Buffer(BufferCommand::counters(words)?)),
         "xfb" => Some(Command::Stream(StreamCommand::parse(words)?)),
@@ -287,27 +325,25 @@ fn clip_plane(number: usize) -> Option<usize> {
     (number < MAX_PLANES).then_some(number)
 }
 
+/// The largest number of instances.
+const MAX_INSTANCES: u32 = 1 << 12;
+
 fn draw(words: &mut Words) -> Option<Command> {
-    if words.eat("rect tex") {
-        return Some(Command::DrawRect(words.floats()?, Some(words.floats()?)));
-    }
-    if words.eat("rect ortho") {
-        return Some(Command::DrawRectOrtho(words.floats()?));
-    }
-    if words.eat("rect") {
-        return Some(Command::DrawRect(words.floats()?, None));
-    }
     if words.eat("arrays") {
-        let mode = match words.next()?.as_str() {
-            "GL_TRIANGLES" => Mode::Triangles,
-            "GL_TRIANGLE_STRIP" => Mode::Strip,
-            "GL_TRIANGLE_FAN" => Mode::Fan,
-            "GL_QUADS" => Mode::Quads,
-            _ => return None,
-        };
-        return Some(Command::DrawArrays(mode, words.index()?, words.index()?));
+        let is_instanced = words.eat("instanced");
+        let topology = Topology::from_gl_name(&words.next()?)?;
+        let (first, count) = (words.index()?, words.index()?);
+        let instances = if is_instanced { words.uint().filter(|&count| count <= MAX_INSTANCES)? } else { 1 };
+        return Some(Command::DrawArrays(Arrays { topology, first, count, instances }));
     }
-    None
+    let is_instanced = words.eat("instanced");
+    words.eat("rect").then_some(())?;
+    let has_coordinates = words.eat("tex");
+    let (is_ortho, is_patch) = (words.eat("ortho"), words.eat("patch"));
+    let instances = if is_instanced { words.uint().filter(|&count| count <= MAX_INSTANCES)? } else { 1 };
+    let area = words.floats()?;
+    let coordinates = if has_coordinates { words.floats()? } else { [0.0, 0.0, 1.0, 1.0] };
+    Some(Command::DrawRect(Rectangle { area, coordinates, is_ortho, is_patch, instances }))
 }
 
 fn probe(words: &mut Words, is_relative: bool) -> Option<Command> {
@@ -361,8 +397,34 @@ mod tests {
     fn commands_are_read() {
         for (line, command) in [
             ("clear color 0 0.5 1 1", Command::ClearColor([0.0, 0.5, 1.0, 1.0])),
-            ("draw rect -1 -1 2 2", Command::DrawRect([-1.0, -1.0, 2.0, 2.0], None)),
-            ("draw arrays GL_TRIANGLE_FAN 0 4", Command::DrawArrays(Mode::Fan, 0, 4)),
+            (
+                "draw rect -1 -1 2 2",
+                Command::DrawRect(Rectangle {
+                    area: [-1.0, -1.0, 2.0, 2.0],
+                    coordinates: [0.0, 0.0, 1.0, 1.0],
+                    is_ortho: false,
+                    is_patch: false,
+                    instances: 1,
+                }),
+            ),
+            (
+                "draw instanced rect ortho patch 3 0 0 20 20",
+                Command::DrawRect(Rectangle {
+                    area: [0.0, 0.0, 20.0, 20.0],
+                    coordinates: [0.0, 0.0, 1.0, 1.0],
+                    is_ortho: true,
+                    is_patch: true,
+                    instances: 3,
+                }),
+            ),
+            (
+                "draw arrays GL_TRIANGLE_FAN 0 4",
+                Command::DrawArrays(Arrays { topology: Topology::TriangleFan, first: 0, count: 4, instances: 1 }),
+            ),
+            ("patch parameter vertices 4", Command::PatchVertices(4)),
+            ("patch parameter default level inner 2 0.5", Command::InnerLevels([2.0, 0.5])),
+            ("provoking vertex first", Command::Provoking(Provoking::First)),
+            ("ubo array index 2", Command::BlockElement(2)),
             (
                 "relative probe rgba (0.5, 0.25) (1, 0, 0, 1)",
                 Command::Probe {
@@ -380,7 +442,7 @@ mod tests {
             ("block offset 16", Command::Block(BlockCommand::Offset(16))),
             ("compute 1 2 3", Command::Compute([1, 2, 3])),
             ("enable GL_CLIP_PLANE5", Command::EnableClipPlane(5, true)),
-            ("draw arrays GL_LINES 0 2", Command::Unknown("draw arrays GL_LINES 0 2".to_owned())),
+            ("draw arrays GL_CUBES 0 2", Command::Unknown("draw arrays GL_CUBES 0 2".to_owned())),
             ("probe rgba 1 2 3", Command::Unknown("probe rgba 1 2 3".to_owned())),
             ("enable GL_CLIP_PLANE9", Command::Unknown("enable GL_CLIP_PLANE9".to_owned())),
         ] {

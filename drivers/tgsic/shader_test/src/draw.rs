@@ -6,22 +6,35 @@ use std::sync::Mutex;
 use tgsi::tables::PropertyName;
 use tgsi_compiler::front_end::Interface;
 use tgsi_driver_cpu::Shared;
-use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources};
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, SystemValue};
 use tgsi_ir::slots::VertAttrib;
 use tgsi_raster::mesh::Vertex;
-use tgsi_raster::setup::{units, vertex_inputs};
+use tgsi_raster::primitives::Topology;
+use tgsi_raster::setup::{Units, units, vertex_inputs};
+use tgsi_raster::stages::{Registers, Stage, registers_of_lanes};
 use tgsi_raster::workgroups::Workgroups;
-use tgsi_raster::{FixedFunctions, Mesh, Scene, SceneShader, Texture, VertexInput};
+use tgsi_raster::{FixedFunctions, Processed, SceneShader, Texture, VertexInput};
 
-use crate::command::Mode;
+use crate::command::{Arrays, Rectangle};
 use crate::matrices::{IDENTITY, Matrix, inverse, transpose};
 use crate::memory;
-use crate::play::{Loaded, Player};
+use crate::play::{Loaded, Player, TestShader};
+use crate::stages::{Between, PatchState};
 use crate::stream_output::StreamCommand;
 use crate::vertex_data::VertexData;
 
 /// The values of an attribute with a name or location: for each of its registers the words of all vertices.
-type Arrays<'a> = dyn Fn(&str, Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> + 'a;
+type Attributes<'a> = dyn Fn(&str, Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> + 'a;
+
+/// The most vertices of a draw without data of vertices.
+const MAX_FREE_VERTICES: usize = 1 << 16;
+
+/// A shader of a draw.
+struct Prepared<'a> {
+    shader: &'a TestShader<'a>,
+    constants: Vec<Vec<u32>>,
+    units: Units,
+}
 
 /// A vertex, whose attributes are inputs of the shader.
 const VERTEX: Vertex = Vertex { attributes: [[0.0; 4]; 4] };
@@ -36,78 +49,108 @@ fn vertex_data(data: &VertexData, name: &str, location: Option<u32>) -> Option<V
 }
 
 impl Player<'_> {
-    pub(crate) fn draw_rect(
-        &mut self,
-        [x, y, width, height]: [f32; 4],
-        [s, t, across, up]: [f32; 4],
-    ) -> Result<(), String> {
+    pub(crate) fn draw_rect(&mut self, rectangle: &Rectangle) -> Result<(), String> {
+        let [mut x, mut y, mut width, mut height] = rectangle.area;
+        if rectangle.is_ortho {
+            let [across, up] = [self.script.size.0, self.script.size.1].map(|side| side as f32);
+            [x, y, width, height] =
+                [x / across * 2.0 - 1.0, y / up * 2.0 - 1.0, 2.0 * width / across, 2.0 * height / up];
+        }
+        let [s, t, across, up] = rectangle.coordinates;
         let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
         let positions = corners.map(|[u, v]| [x + u * width, y + v * height, 0.0, 1.0].map(f32::to_bits));
         let coordinates = corners.map(|[u, v]| [s + u * across, t + v * up, 0.0, 1.0].map(f32::to_bits));
-        let arrays = |name: &str, location: Option<u32>| match (name, location) {
+        let attributes = |name: &str, location: Option<u32>| match (name, location) {
             ("gl_Vertex" | "piglit_vertex", _) | (_, Some(0)) => Some(vec![positions.to_vec()]),
             ("gl_MultiTexCoord0" | "piglit_texcoord", _) | (_, Some(1)) => Some(vec![coordinates.to_vec()]),
             _ => None,
         };
-        self.draw(4, vec![[0, 1, 2], [2, 1, 3]], &arrays)
-    }
-
-    pub(crate) fn draw_arrays(&mut self, mode: Mode, first: usize, count: usize) -> Result<(), String> {
-        let data = &self.script.vertices;
-        let last = first.checked_add(count).filter(|&last| last <= data.rows());
-        let last = last.ok_or_else(|| format!("there are {} vertices", data.rows()))? as u32;
-        let first = first as u32;
-        let triangles: Vec<[u32; 3]> = match mode {
-            Mode::Triangles => (first..last).step_by(3).map(|at| [at, at + 1, at + 2]).collect(),
-            Mode::Strip => (first..last.saturating_sub(2))
-                .map(|at| if (at - first).is_multiple_of(2) { [at, at + 1, at + 2] } else { [at + 1, at, at + 2] })
-                .collect(),
-            Mode::Fan => (first + 1..last.saturating_sub(1)).map(|at| [first, at, at + 1]).collect(),
-            Mode::Quads => {
-                (first..last).step_by(4).flat_map(|at| [[at, at + 1, at + 3], [at + 1, at + 2, at + 3]]).collect()
-            }
+        let (topology, patch) = match rectangle.is_patch {
+            true => (Topology::PatchList, PatchState { vertices: corners.len(), ..self.patch }),
+            false => (Topology::TriangleStrip, self.patch),
         };
-        let rows = data.rows();
-        let triangles = triangles.into_iter().filter(|triangle| triangle.iter().all(|&at| (at as usize) < rows));
-        self.draw(rows, triangles.collect(), &|name, location| vertex_data(data, name, location))
+        let arrays = Arrays { topology, first: 0, count: corners.len(), instances: rectangle.instances };
+        self.draw(&arrays, &patch, &attributes)
     }
 
-    /// Draws triangles of vertices whose attributes are those of `arrays`, or the current ones.
-    fn draw(&mut self, vertices: usize, triangles: Vec<[u32; 3]>, arrays: &Arrays<'_>) -> Result<(), String> {
+    pub(crate) fn draw_arrays(&mut self, arrays: &Arrays) -> Result<(), String> {
+        let data = &self.script.vertices;
+        let (rows, patch) = (data.rows(), self.patch);
+        // Shaders without attributes need no vertices.
+        let is_inside = arrays.first.checked_add(arrays.count).is_some_and(|last| last <= rows.max(MAX_FREE_VERTICES));
+        if !is_inside || rows > 0 && arrays.first + arrays.count > rows {
+            return Err(format!("there are {rows} vertices"));
+        }
+        self.draw(arrays, &patch, &|name, location| vertex_data(data, name, location))
+    }
+
+    /// Draws vertices whose attributes are those of `attributes`, or the current ones.
+    fn draw(&mut self, arrays: &Arrays, patch: &PatchState, attributes: &Attributes<'_>) -> Result<(), String> {
         let (Some(vertex), Some(fragment)) = (&self.vertex, &self.fragment) else {
             return Err("a draw needs a vertex and a fragment shader".to_owned());
         };
-        let stages = [vertex, fragment];
-        let inputs = self.inputs(vertex, arrays);
-        let constants = stages.map(|stage| self.constants_of(stage));
-        let textures = stages.map(|stage| self.textures_of(stage.shader.names));
-        let mesh = Mesh { vertices: vec![VERTEX; vertices], triangles };
-        let fixed_functions =
-            FixedFunctions { ignores_depth: !self.tests_depth, clamps_colors: true, clip_planes: self.clip_planes() };
+        let loaded = [Some(vertex), self.control.as_ref(), self.evaluation.as_ref(), self.geometry.as_ref()];
+        let [_, control, evaluation, geometry] = loaded.map(|loaded| loaded.map(|loaded| loaded.shader.source));
+        let between = Between { vertex: vertex.shader.source, control, evaluation, geometry };
+        if (arrays.topology == Topology::PatchList) != evaluation.is_some() {
+            return Err("patches need tessellation shaders, and these need patches".to_owned());
+        }
+        let pipeline = between.pipeline(arrays.topology, patch);
+        let sources = self.inputs(vertex, attributes);
         let memory = Mutex::new(self.memory.clone());
-        let runs = stages.map(|stage| {
-            let (shader, memory) = (&stage.shader, &memory);
-            move |inputs: &Inputs, resources: &mut dyn Resources| memory::run(shader, memory, inputs, resources)
-        });
-        let shader = |stage: usize| SceneShader {
-            source: stages[stage].shader.source,
-            run: &runs[stage],
-            constants: &constants[stage],
-            textures: &textures[stage],
+        let prepared = loaded.map(|loaded| loaded.map(|loaded| self.prepared(loaded)));
+        let run = |stage: usize, inputs: &mut Inputs| -> Result<Outputs, String> {
+            let stage = prepared.get(stage).and_then(Option::as_ref).ok_or("the pipeline has no such stage")?;
+            inputs.constants.clone_from(&stage.constants);
+            memory::run(stage.shader, &memory, inputs, &mut Shared(&stage.units))
         };
-        let scene = Scene {
-            vertex: Some(shader(0)),
-            fragment: shader(1),
-            mesh: &mesh,
-            inputs: &inputs,
-            fixed_functions: &fixed_functions,
+        let constants = self.constants_of(fragment);
+        let textures = self.textures_of(fragment.shader.names);
+        let run_fragment =
+            |inputs: &Inputs, resources: &mut dyn Resources| memory::run(&fragment.shader, &memory, inputs, resources);
+        let fragment = SceneShader {
+            source: fragment.shader.source,
+            run: &run_fragment,
+            constants: &constants,
+            textures: &textures,
         };
-        tgsi_raster::draw(&scene, &mut self.picture);
+        let planes = self.planes.iter().enumerate().filter(|(_, (is_enabled, _))| !is_enabled);
+        let fixed_functions = FixedFunctions {
+            ignores_depth: !self.tests_depth,
+            clamps_colors: true,
+            clip_planes: self.clip_planes(),
+            disabled_distances: planes.fold(0, |all, (number, _)| all | 1 << number),
+        };
+        let picture = &mut self.picture;
+        for instance in 0..arrays.instances {
+            let mut shaded: Vec<Registers> = Vec::with_capacity(arrays.count);
+            for start in (0..arrays.count).step_by(MAX_LANES) {
+                let lanes = (arrays.count - start).min(MAX_LANES);
+                let mut inputs = vertex_inputs(&sources, &vec![VERTEX; lanes], arrays.first + start);
+                inputs.system_values.insert(SystemValue::InstanceId, vec![vec![instance; lanes]]);
+                let outputs = run(0, &mut inputs)?;
+                shaded.extend(registers_of_lanes(&outputs.outputs, lanes));
+            }
+            let mut run_stage = |stage: Stage, inputs: &mut Inputs| match stage {
+                Stage::Control => run(1, inputs),
+                Stage::Evaluation => run(2, inputs),
+                Stage::Geometry => run(3, inputs),
+            };
+            let (vertices, primitives) = pipeline.run(shaded, &mut run_stage)?;
+            let processed = Processed { source: between.last(), vertices: &vertices, primitives: &primitives };
+            tgsi_raster::draw_primitives(&processed, &fragment, &fixed_functions, patch.provoking, picture);
+        }
         self.memory = memory.into_inner().map_err(|error| error.to_string())?;
         match self.picture.errors.pop() {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+
+    /// A shader with its constants and textures for runs.
+    fn prepared<'s>(&self, loaded: &'s Loaded<'s>) -> Prepared<'s> {
+        let units = units(&self.textures_of(loaded.shader.names));
+        Prepared { shader: &loaded.shader, constants: self.constants_of(loaded), units }
     }
 
     /// Plays a command for stream output.
@@ -168,7 +211,7 @@ impl Player<'_> {
     }
 
     /// The inputs of the vertex shader by register.
-    fn inputs(&self, vertex: &Loaded<'_>, arrays: &Arrays<'_>) -> Vec<VertexInput> {
+    fn inputs(&self, vertex: &Loaded<'_>, attributes: &Attributes<'_>) -> Vec<VertexInput> {
         let default = VertexInput::Constant([0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits));
         let mut inputs = Vec::new();
         let is_spirv = self.script.is_spirv();
@@ -189,7 +232,7 @@ impl Player<'_> {
             let register = register as usize;
             inputs.resize(inputs.len().max(register + 1), default.clone());
             let constant = |value: [f32; 4]| VertexInput::Constant(value.map(f32::to_bits));
-            inputs[register] = match (arrays(name, location), name) {
+            inputs[register] = match (attributes(name, location), name) {
                 (Some(columns), _) => {
                     inputs.resize(inputs.len().max(register + columns.len()), default.clone());
                     for (column, place) in columns.into_iter().zip(&mut inputs[register..]) {
@@ -260,11 +303,9 @@ impl Player<'_> {
     /// The enabled clip planes in the space of the clip vertex: that of the eye if the shader writes one, else that of
     /// the position.
     fn clip_planes(&self) -> Vec<Option<[f32; 4]>> {
-        let has_clip_vertex = self
-            .vertex
-            .iter()
-            .flat_map(|vertex| &vertex.shader.names.outputs)
-            .any(|output| output.name == "gl_ClipVertex");
+        let last = [&self.geometry, &self.evaluation, &self.vertex].into_iter().flatten().next();
+        let has_clip_vertex =
+            last.iter().flat_map(|vertex| &vertex.shader.names.outputs).any(|output| output.name == "gl_ClipVertex");
         let matrix = if has_clip_vertex { IDENTITY } else { inverse(self.projection) };
         let transformed = |plane: [f64; 4]| -> [f32; 4] {
             std::array::from_fn(|at| (0..4).map(|row| plane[row] * matrix[at][row]).sum::<f64>() as f32)

@@ -15,6 +15,7 @@
 //! | `memory` | the buffers of runs |
 //! | `stream_output` | captured outputs |
 //! | `queries` | properties of programs |
+//! | `stages` | the stages of a draw, by the properties of their shaders |
 //! | `draw` | draws and workgroups |
 //! | `play` | the machine: state and probes |
 //!
@@ -30,6 +31,7 @@ mod memory;
 mod play;
 mod queries;
 mod script;
+mod stages;
 mod stream_output;
 mod textures;
 mod vertex_data;

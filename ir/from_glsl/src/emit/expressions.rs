@@ -148,7 +148,8 @@ impl Emitter<'_, '_, '_> {
                     ExprKind::Variable(id) => program.variable(id).ty,
                     _ => operand.ty,
                 };
-                if let (TypeData::Array { length: None, .. }, &Value::Memory(deref, _)) = (program.types.get(ty), &first)
+                if let (TypeData::Array { length: None, .. }, &Value::Memory(deref, _)) =
+                    (program.types.get(ty), &first)
                 {
                     let op = IntrinsicOp::DerefBufferArrayLength;
                     let length = self.b.intrinsic_def(op, &[deref], &[], IrShape::new(1, 32));
