@@ -19,6 +19,8 @@ pub struct GlslOptions {
     /// Values of constants of the language, such as `gl_MaxLights`, instead of the smallest ones that the specification
     /// allows. Of several values of a constant, the last one counts.
     pub constants: ConstantValues,
+    /// Whether the stages are a separable program, which redeclares `gl_PerVertex` if it uses its members.
+    pub is_separable: bool,
     /// Macros defined before the first line, with their texts.
     pub definitions: Vec<(String, String)>,
     /// The bounds.
@@ -33,6 +35,7 @@ impl Default for GlslOptions {
             max_version: None,
             max_es_version: None,
             constants: ConstantValues::default(),
+            is_separable: false,
             definitions: Vec::new(),
             limits: GlslLimits::default(),
         }

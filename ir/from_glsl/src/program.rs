@@ -108,6 +108,8 @@ pub(crate) struct Traits {
     pub(crate) centroid: bool,
     /// `sample`
     pub(crate) sample: bool,
+    /// Whether a qualifier states the interpolation.
+    pub(crate) has_interpolation: bool,
     /// Interpolation.
     pub(crate) interpolation: Interpolation,
     /// `layout(location = ...)`
@@ -151,6 +153,10 @@ pub(crate) struct Variable {
     pub(crate) max_index: Option<u32>,
     /// Whether an index into the outermost dimension is not constant, or the array is used as a whole.
     pub(crate) is_indexed: bool,
+    /// Of a variable of the language: whether the shader redeclares it.
+    pub(crate) is_redeclared: bool,
+    /// Of an array of arrays whose inner length is not declared: the largest constant index into it.
+    pub(crate) max_inner_index: Option<u32>,
     /// Whether an expression reads it.
     pub(crate) is_read: bool,
     /// Whether an expression writes it.
@@ -206,10 +212,12 @@ pub(crate) struct Member {
     pub(crate) traits: Traits,
 }
 
-/// The rules by which members of a block in memory are placed. `shared` and `packed` blocks are placed as `std140`.
+/// The rules by which members of a block in memory are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) enum Packing {
+    /// `shared` and `packed`, the default. Members are placed as by `std140`.
     #[default]
+    Unspecified,
     Std140,
     Std430,
 }
@@ -420,6 +428,8 @@ pub(crate) struct Program {
     pub(crate) main: Option<FunctionId>,
     /// Layouts of the shader as a whole.
     pub(crate) layout: Layout,
+    /// The members of a redeclaration of `gl_PerVertex`: of outputs, of inputs.
+    pub(crate) per_vertex: [Option<Vec<Symbol>>; 2],
     /// `xfb_stride` by buffer of transform feedback.
     pub(crate) strides: [Option<u32>; 4],
 }
@@ -483,6 +493,8 @@ pub(crate) struct StageLayout {
     pub(crate) point_mode: bool,
     /// `local_size_x`, `local_size_y`, `local_size_z`
     pub(crate) local_size: [Option<u32>; 3],
+    /// `local_size_variable`: the size of workgroups is that of the dispatch.
+    pub(crate) is_size_variable: bool,
     /// The stream of outputs that state none.
     pub(crate) stream: Option<u32>,
 }
@@ -514,6 +526,17 @@ impl Program {
     /// The slots that an input or output takes.
     pub(crate) fn slots(&self, id: VariableId) -> u32 {
         self.types.summary(self.type_of_vertex(id)).registers.max(1)
+    }
+
+    /// The components of its locations that an input or output takes.
+    pub(crate) fn components(&self, id: VariableId) -> std::ops::Range<usize> {
+        let inner = self.types.without_arrays(self.type_of_vertex(id));
+        if self.types.as_vector(inner).is_none() {
+            return 0..4;
+        }
+        let first = self.variable(id).traits.component.unwrap_or(0);
+        let words = self.types.summary(inner).words;
+        first.min(4) as usize..first.saturating_add(words).min(4) as usize
     }
 
     /// The elements of a list.

@@ -120,6 +120,10 @@ pub(crate) fn shader<'a>(bytes: &'a [u8], stage: ShaderStage, options: &GlslOpti
     {
         options.default_version = version;
     }
+    options.is_separable |= sections.iter().any(|section| {
+        let is_line = |line: &[u8]| line.trim_ascii() == b"SEPARABLE PROGRAM ENABLED";
+        section.head == "require" && section.text.split(|&byte| byte == b'\n').any(is_line)
+    });
     let version = options.default_version;
     let head = SHADERS.iter().find(|&&(_, other)| other == stage).map(|&(head, _)| head)?;
     let of_stage = sections.iter().filter(|section| section.head == head);

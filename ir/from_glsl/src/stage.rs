@@ -39,6 +39,8 @@ pub(crate) struct StageUnit {
     pub(crate) program: Program,
     /// Global variables that the code that is left uses.
     pub(crate) used: FxHashSet<VariableId>,
+    /// Whether the program may be combined with stages of other programs.
+    pub(crate) is_separable: bool,
     tokens: Tokens,
     /// The lines of each unit, with its start.
     lines: Vec<(u32, LineMap)>,
@@ -116,7 +118,9 @@ impl StageUnit {
             }
             None => return Err(with_lines(findings, &lines)),
         };
-        let mut stage = StageUnit { interner, program, used: FxHashSet::default(), tokens, lines, emitted, findings };
+        let is_separable = options.is_separable;
+        let used = FxHashSet::default();
+        let mut stage = StageUnit { interner, program, used, is_separable, tokens, lines, emitted, findings };
         // Registers and units are assigned to the remaining uniforms, and only then replace them.
         let resources = PassSet::of_numbers(&[PassId::lower_samplers as u32, PassId::lower_explicit_access as u32]);
         pipeline::into_ssa_with(&mut stage.emitted.shader, &mut Passes::default().without(resources));

@@ -44,6 +44,10 @@ pub(crate) fn set_info(shader: &mut Shader, program: &Program) {
             info.tess.ccw = stage.is_clockwise != Some(true);
             info.tess.point_mode = stage.point_mode;
         }
+        ShaderStage::Compute if stage.is_size_variable => {
+            info.workgroup_size = [0; 3];
+            info.workgroup_size_variable = true;
+        }
         ShaderStage::Compute => info.workgroup_size = stage.local_size.map(|size| size.unwrap_or(1)),
         _ => {}
     }

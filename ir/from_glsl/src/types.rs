@@ -153,6 +153,12 @@ pub(crate) struct Summary {
     pub(crate) has_array: bool,
     /// Whether it is or contains integers or doubles, which are not interpolated.
     pub(crate) has_flat: bool,
+    /// Whether it is or contains doubles.
+    pub(crate) has_double: bool,
+    /// Locations of a uniform: one for each element that is a scalar, vector, matrix or sampler; saturates.
+    pub(crate) locations: u32,
+    /// Words that the components take in a row, doubles two; saturates.
+    pub(crate) words: u32,
 }
 
 /// The types of a unit.
@@ -249,12 +255,18 @@ impl Types {
                 components: components.into(),
                 registers: of_vector(scalar, components),
                 has_flat: !matches!(scalar, Scalar::Float | Scalar::Bool),
+                has_double: scalar == Scalar::Double,
+                words: u32::from(components) * words(scalar),
+                locations: 1,
                 ..Summary::default()
             },
             TypeData::Matrix { scalar, columns, rows } => Summary {
                 components: u32::from(columns) * u32::from(rows),
                 registers: u32::from(columns) * of_vector(scalar, rows),
                 has_flat: scalar == Scalar::Double,
+                has_double: scalar == Scalar::Double,
+                words: u32::from(columns) * u32::from(rows) * words(scalar),
+                locations: 1,
                 ..Summary::default()
             },
             TypeData::Struct(id) => {
@@ -265,6 +277,9 @@ impl Types {
                     has_opaque: sum.has_opaque | field.has_opaque,
                     has_array: sum.has_array | field.has_array,
                     has_flat: sum.has_flat | field.has_flat,
+                    has_double: sum.has_double | field.has_double,
+                    words: sum.words.saturating_add(field.words),
+                    locations: sum.locations.saturating_add(field.locations),
                 })
             }
             TypeData::Array { element, length } => {
@@ -272,11 +287,13 @@ impl Types {
                 Summary {
                     components: of_element.components.saturating_mul(length),
                     registers: of_element.registers.saturating_mul(length),
+                    words: of_element.words.saturating_mul(length),
+                    locations: of_element.locations.saturating_mul(length),
                     has_array: true,
                     ..of_element
                 }
             }
-            TypeData::Sampler(_) => Summary { has_opaque: true, ..Summary::default() },
+            TypeData::Sampler(_) => Summary { has_opaque: true, locations: 1, ..Summary::default() },
         }
     }
 
@@ -437,6 +454,11 @@ impl Types {
         };
         name + &dimensions
     }
+}
+
+/// Words of a component.
+fn words(scalar: Scalar) -> u32 {
+    if scalar == Scalar::Double { 2 } else { 1 }
 }
 
 /// The type of a keyword; `None` if it names no type of this front end.

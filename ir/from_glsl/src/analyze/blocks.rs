@@ -11,7 +11,7 @@ use crate::ast::{self, Declarator, List, Members, TypeName};
 use crate::extension::Extension as E;
 use crate::keyword::Keyword;
 use crate::packing::align_up;
-use crate::program::{Block, BlockId, ExprId, ExprKind, Member, Storage, Traits, VariableId};
+use crate::program::{Block, BlockId, ExprId, ExprKind, Member, Packing, Storage, Traits, VariableId};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{Field, StructType, TypeData, TypeId};
@@ -44,6 +44,13 @@ struct Declared {
     qualifiers: Vec<Qualifiers>,
 }
 
+impl Declared {
+    /// The offsets that members state.
+    fn offsets(&self) -> Vec<Option<u32>> {
+        self.qualifiers.iter().map(|own| own.offset).collect()
+    }
+}
+
 impl Analyzer<'_> {
     /// Analyses the declaration of a block.
     pub(super) fn block(&mut self, qualifiers: List<ast::Qualifier>, source: &BlockSource) {
@@ -69,12 +76,12 @@ impl Analyzer<'_> {
             let error = SemanticError::Redeclared { name: self.spelling(source.name) };
             self.report_with(error, source.tokens, first, "the first declaration");
         }
-        if let Some(entity) = self.scopes.find_here(source.name, &Entity::Variable(VariableId(0))).cloned()
-            && !matches!(entity, Entity::Functions(_))
-        {
-            self.report(SemanticError::Redeclared { name: self.spelling(source.name) }, source.tokens);
+        // Blocks of several interfaces may have one name.
+        let here = self.scopes.find_here(source.name, &Entity::Block(source.tokens));
+        if !matches!(here, Some(Entity::Block(_))) {
+            self.declare(source.name, Entity::Block(source.tokens), source.tokens);
         }
-        if let Some(earlier) = self.earlier_block(storage, &declared.fields, source) {
+        if let Some(earlier) = self.earlier_block(storage, &declared.fields, &declared.offsets(), source) {
             self.blocks.insert((source.name, storage_key(storage)), earlier);
             self.declare_block(earlier, source);
             return;
@@ -182,9 +189,11 @@ impl Analyzer<'_> {
                     self.report(SemanticError::InitializerNotAllowed { what: "a member of a block" }, tokens);
                 }
                 let ty = self.member_type(ty, storage, &found, declarator, is_last);
+                self.check_component(ty, &found, declarator.tokens);
                 if let Some(other) = declared.fields.iter().find(|other| other.name == declarator.name) {
                     let error = SemanticError::Redeclared { name: self.spelling(declarator.name) };
                     self.report_with(error, declarator.tokens, other.tokens, "the first declaration");
+                    continue;
                 }
                 if declared.fields.len() >= MAX_MEMBERS {
                     let error = SemanticError::Limit { what: "members of a block", limit: MAX_MEMBERS as u64 };
@@ -331,6 +340,12 @@ impl Analyzer<'_> {
             size: 0,
             tokens: source.tokens,
         };
+        let is_placed = found.align.is_some() || qualifiers.iter().any(|own| own.align.or(own.offset).is_some());
+        if is_placed && packing == Packing::Unspecified && is_memory(storage) {
+            let place = "for a block without `std140` or `std430`";
+            self.report(SemanticError::Layout { name: "align or offset".to_owned(), place }, source.tokens);
+        }
+        self.check_member_locations(ty, storage, found, &qualifiers, source.tokens);
         for member in &qualifiers {
             let row_major = member.row_major.unwrap_or(row_major);
             block.members.push(Member { variable: None, row_major, offset: 0, traits: member.traits });
@@ -352,13 +367,44 @@ impl Analyzer<'_> {
                 self.capture_members(&members, &found.capture, source.tokens);
             }
         }
+        let is_per_vertex = self.is_per_vertex(storage, found.traits.patch);
         if let Some(variable) = self.variable_mut(variable) {
-            variable.traits = Traits { ..found.traits };
+            variable.traits = found.traits;
             variable.block = Some(id);
+            variable.is_per_vertex = is_per_vertex;
         }
         self.program.arenas.block.push(block);
         self.blocks.insert((source.name, storage_key(storage)), id);
         self.declare_block(id, source);
+    }
+
+    /// Checks the locations of members: all have one or none has, unless the block has one, and members of arrays of
+    /// blocks have none.
+    fn check_member_locations(
+        &mut self,
+        ty: TypeId,
+        storage: Storage,
+        found: &Qualifiers,
+        members: &[Qualifiers],
+        tokens: TokenRange,
+    ) {
+        let stated = members.iter().filter(|member| member.traits.location.is_some()).count();
+        if stated == 0 {
+            return;
+        }
+        if found.traits.location.is_none() && stated < members.len() {
+            let needed = "a value for all members or none, or one for the block";
+            self.report(SemanticError::LayoutValue { name: "location".to_owned(), needed }, tokens);
+        }
+        let per_vertex = self.is_per_vertex(storage, found.traits.patch);
+        let inner = match self.program.types.get(ty) {
+            TypeData::Array { element, .. } if per_vertex => element,
+            _ => ty,
+        };
+        if matches!(self.program.types.get(inner), TypeData::Array { .. }) {
+            let place = "for a member of an array of blocks";
+            self.report(SemanticError::Layout { name: "location".to_owned(), place }, tokens);
+        }
     }
 
     /// The type of the variable of a block.
@@ -408,7 +454,7 @@ impl Analyzer<'_> {
             member.offset = align_up(own.offset.unwrap_or(end), align);
             end = member.offset.saturating_add(place.bytes);
         }
-        block.size = align_up(end, if block.packing == crate::program::Packing::Std140 { 16 } else { 4 });
+        block.size = align_up(end, if block.packing == Packing::Std430 { 4 } else { 16 });
     }
 
     /// Adds the variables of the members of a block of inputs or outputs.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use tgsi_ir::body::TexOp;
+use tgsi_ir::shader::ShaderStage;
 
 use super::scopes::Entity;
 use super::{Analyzer, SemanticError};
@@ -68,7 +69,7 @@ impl Analyzer<'_> {
                 }
                 return self.error_expr(tokens);
             }
-            Some(Entity::Functions(_) | Entity::Variable(_) | Entity::Member(..)) | None => {}
+            Some(Entity::Functions(_) | Entity::Variable(_) | Entity::Member(..) | Entity::Block(_)) | None => {}
         }
         let overloads = self.overloads(name);
         let is_missing = !matches!(&*overloads, Overloads::Found(_)) && self.scopes.functions(name).is_empty();
@@ -228,7 +229,7 @@ impl Analyzer<'_> {
                 (ExprKind::Call(id, self.add_list(&operands)), None, has_effects)
             }
             Callee::Builtin(op, has_effects, removed) => {
-                if !self.check_operands(op, &operands) {
+                if !self.check_operands(op, &operands, tokens) {
                     return self.error_expr(tokens);
                 }
                 if let Some(removed) = removed {
@@ -254,7 +255,7 @@ impl Analyzer<'_> {
     }
 
     /// Checks what functions of the language need of their arguments besides types. Returns whether they have it.
-    fn check_operands(&mut self, op: BuiltinOp, operands: &[ExprId]) -> bool {
+    fn check_operands(&mut self, op: BuiltinOp, operands: &[ExprId], tokens: TokenRange) -> bool {
         match op {
             BuiltinOp::Texture(texture) => {
                 let is_gather = texture.op == TexOp::Tg4;
@@ -280,6 +281,35 @@ impl Analyzer<'_> {
                 }
                 true
             }
+            BuiltinOp::Barrier if self.program.stage == ShaderStage::TessCtrl => {
+                let main = self.program.main;
+                let is_in_flow = self.function.as_ref().is_none_or(|function| {
+                    Some(function.id) != main
+                        || function.nesting > 0
+                        || function.has_return
+                        || !function.breakable.is_empty()
+                });
+                if is_in_flow {
+                    let place = "outside of `main`, in control flow, or after `return`";
+                    let qualifier = "barrier".to_owned();
+                    self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
+                }
+                !is_in_flow
+            }
+            BuiltinOp::EmitVertex | BuiltinOp::EndPrimitive => match operands.first() {
+                Some(&stream) => match self.integer_of(stream) {
+                    Some(number) => {
+                        self.check_stream(u32::try_from(number).unwrap_or(u32::MAX), tokens);
+                        true
+                    }
+                    None => {
+                        let at = self.tokens_of(stream);
+                        self.report(SemanticError::NotConstant { what: "the stream" }, at);
+                        false
+                    }
+                },
+                None => true,
+            },
             BuiltinOp::InterpolateAtCentroid | BuiltinOp::InterpolateAtSample | BuiltinOp::InterpolateAtOffset => {
                 let Some(&input) = operands.first() else { return true };
                 let is_input = self.is_input(input);

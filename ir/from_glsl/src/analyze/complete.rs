@@ -4,9 +4,10 @@
 use tgsi_ir::shader::ShaderStage;
 
 use super::SemanticError;
-use crate::program::{Program, Storage, VariableId};
+use crate::program::{Primitive, Program, Storage, VariableId};
 use crate::symbol::Interner;
 use crate::token::TokenRange;
+use crate::types::Scalar;
 
 /// Locations of vertex inputs.
 const ATTRIBUTES: u32 = 16;
@@ -28,6 +29,11 @@ pub(crate) fn find_errors(program: &Program, interner: &Interner) -> Vec<(Semant
     errors
 }
 
+/// Whether outputs belong to other streams than the first.
+fn has_streams(program: &Program) -> bool {
+    program.globals.iter().map(|&id| program.variable(id)).any(|variable| variable.traits.stream.unwrap_or(0) > 0)
+}
+
 /// Checks that the shader states what its stage needs.
 fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, TokenRange)>) {
     let stage = &program.layout.stage;
@@ -35,19 +41,30 @@ fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, Token
         ShaderStage::Geometry => &[
             (stage.input.is_none(), "the input primitive, such as `layout(triangles) in;`"),
             (stage.output.is_none(), "the output primitive, such as `layout(triangle_strip) out;`"),
+            (
+                stage.output != Some(Primitive::Points) && has_streams(program),
+                "points as output primitive, which shaders with several streams have",
+            ),
             (stage.max_vertices.is_none(), "the number of vertices, such as `layout(max_vertices = 3) out;`"),
         ],
         ShaderStage::TessCtrl => {
             &[(stage.vertices.is_none(), "the number of vertices, such as `layout(vertices = 3) out;`")]
         }
         ShaderStage::TessEval => &[(stage.input.is_none(), "the primitive, such as `layout(triangles) in;`")],
-        ShaderStage::Compute => {
-            &[(stage.local_size == [None; 3], "the size of workgroups, such as `layout(local_size_x = 1) in;`")]
-        }
+        ShaderStage::Compute => &[(
+            stage.local_size == [None; 3] && !stage.is_size_variable,
+            "the size of workgroups, such as `layout(local_size_x = 1) in;`",
+        )],
         _ => &[],
     };
     let missing = needed.iter().filter(|(is_missing, _)| *is_missing);
     errors.extend(missing.map(|&(_, what)| (SemanticError::MissingLayout { what }, TokenRange::default())));
+}
+
+/// Types of components that may share a location: integers of both signs may.
+fn component_class(program: &Program, id: VariableId) -> Option<Scalar> {
+    let scalar = program.types.scalar(program.types.without_arrays(program.type_of_vertex(id)))?;
+    Some(if scalar == Scalar::Uint { Scalar::Int } else { scalar })
 }
 
 /// Checks the explicit locations of inputs or outputs.
@@ -64,8 +81,8 @@ fn check_locations(
     };
     // Two attributes may have one location: a shader reads one of them at a time.
     let may_overlap = program.stage == ShaderStage::Vertex && storage == Storage::Input && !program.version.is_es();
-    // By index and location.
-    let mut taken = [[None::<VariableId>; VARYINGS as usize]; 2];
+    // By index, location and component.
+    let mut taken = [[[None::<VariableId>; 4]; VARYINGS as usize]; 2];
     for &id in &program.globals {
         let variable = program.variable(id);
         let Some(first) = variable.traits.location.filter(|_| variable.storage == storage) else { continue };
@@ -78,8 +95,17 @@ fn check_locations(
         let Some(taken) = taken.get_mut(index).and_then(|taken| taken.get_mut(first as usize..end as usize)) else {
             continue;
         };
-        let other = taken.iter().flatten().next().copied();
-        taken.fill(Some(id));
+        let components = program.components(id);
+        let parts = || taken.iter().flat_map(|parts| parts.get(components.clone()).unwrap_or(parts));
+        let other = parts().flatten().next().copied();
+        let sharing = || taken.iter().flatten().flatten().copied();
+        let class = component_class(program, id);
+        let other = other.or_else(|| sharing().find(|&other| component_class(program, other) != class));
+        for parts in taken.iter_mut() {
+            if let Some(parts) = parts.get_mut(components.clone()) {
+                parts.fill(Some(id));
+            }
+        }
         if let Some(other) = other.filter(|_| !may_overlap) {
             let [name, other] = [id, other].map(|id| interner.spelling(program.variable(id).name).to_owned());
             errors.push((SemanticError::LocationOverlap { name, other }, variable.tokens));

@@ -96,6 +96,7 @@ impl Analyzer<'_> {
         // The name is in scope after its initialiser.
         let (ty, value) = self.initializer(ty, storage, declarator);
         self.check_per_vertex_array(ty, storage, found, declarator.tokens);
+        self.check_component(ty, found, declarator.tokens);
         let ty = self.checked_type(ty, storage, found, declarator.tokens);
         if let Some(variable) = self.resized(declarator, ty, storage) {
             return value.map(|value| self.add_stmt(StmtKind::Declare(variable, Some(value)), declarator.tokens));

@@ -1,5 +1,6 @@
 //! Types of expressions.
 
+use super::blocks::is_memory;
 use super::scopes::Entity;
 use super::{Analyzer, SemanticError};
 use crate::ast::{self, Ast};
@@ -308,8 +309,25 @@ impl Analyzer<'_> {
                 }
             }
         }
+        // Distances in an element for each vertex.
+        if let ExprKind::Index(outer, _) = self.program.expr(base).kind
+            && let ExprKind::Variable(id) = self.program.expr(outer).kind
+            && length.is_none()
+            && let Some(index) = constant.and_then(|index| u32::try_from(index).ok())
+            && let Some(variable) = self.variable_mut(id)
+        {
+            variable.max_inner_index = Some(variable.max_inner_index.map_or(index, |max| max.max(index)));
+        }
         if constant.is_none() && length.is_none() && !self.is_open(base) {
             self.report(SemanticError::Unsized { what: "an index that is not constant" }, tokens);
+            return self.error_expr(tokens);
+        }
+        let block = self.program.types.block_of(self.program.types.without_arrays(element));
+        let is_memory_block = block.is_some_and(|block| is_memory(self.program.block(block).storage));
+        if constant.is_none()
+            && is_memory_block
+            && !self.require(&SAMPLER_INDICES, "an index of blocks that is not constant", tokens)
+        {
             return self.error_expr(tokens);
         }
         if constant.is_none() && self.program.types.summary(element).has_opaque {
@@ -345,6 +363,10 @@ impl Analyzer<'_> {
     fn exceeded_length(&self, base: ExprId, index: i64) -> Option<u32> {
         let largest = match self.program.expr(base).kind {
             ExprKind::Variable(id) => self.max_length(id),
+            ExprKind::Index(outer, _) => match self.program.expr(outer).kind {
+                ExprKind::Variable(id) => self.max_length(id),
+                _ => self.unit.max_registers,
+            },
             _ => self.unit.max_registers,
         };
         (index >= i64::from(largest)).then_some(largest)
@@ -437,7 +459,8 @@ impl Analyzer<'_> {
                 return self.error_expr(tokens);
             }
         };
-        if length.is_none() && !self.has(&IMPLICIT_LENGTHS) {
+        let is_inner = matches!(self.program.expr(base).kind, ExprKind::Index(..));
+        if length.is_none() && !self.is_open(base) && (is_inner || !self.has(&IMPLICIT_LENGTHS)) {
             self.report(SemanticError::Unsized { what: "`length`" }, tokens);
             return self.error_expr(tokens);
         }

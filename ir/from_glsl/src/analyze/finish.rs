@@ -12,6 +12,8 @@ impl Analyzer<'_> {
         self.finish_variables();
         self.check_recursion();
         self.check_outputs();
+        self.check_captures();
+        self.check_coordinates();
     }
 
     /// Lengths of arrays that were declared without one, and uses of arrays as a whole.
@@ -23,6 +25,17 @@ impl Analyzer<'_> {
             let Some(variable) = self.program.arenas.variable.get_mut(number) else { continue };
             variable.is_indexed |= is_whole;
             variable.traits.invariant |= all_invariant && variable.storage == Storage::Output;
+            let (ty, inner) = (variable.ty, variable.max_inner_index.map_or(1, |max| max.saturating_add(1)));
+            if let TypeData::Array { element, length } = self.program.types.get(ty)
+                && let TypeData::Array { element: of_inner, length: None } = self.program.types.get(element)
+            {
+                let sized = self.program.types.array(of_inner, Some(inner));
+                let sized = self.program.types.array(sized, length);
+                if let Some(variable) = self.variable_mut(id) {
+                    variable.ty = sized;
+                }
+            }
+            let Some(variable) = self.program.arenas.variable.get(number) else { continue };
             let (ty, length) = (variable.ty, variable.max_index.map_or(1, |max| max.saturating_add(1)));
             if let TypeData::Array { element, length: None } = self.program.types.get(ty) {
                 let sized = self.program.types.array(element, Some(length));

@@ -294,7 +294,15 @@ impl Analyzer<'_> {
             }
         }
         let result = self.program.function(id).result;
-        self.function = Some(CurrentFunction { id, result, returns: false, breakable: Vec::new(), has_effects: false });
+        self.function = Some(CurrentFunction {
+            id,
+            result,
+            returns: false,
+            breakable: Vec::new(),
+            has_effects: false,
+            nesting: 0,
+            has_return: false,
+        });
         if has_outer_scope {
             self.scopes.push();
         }

@@ -85,10 +85,9 @@ impl Analyzer<'_> {
             let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
             self.report(error, declarator.tokens);
         }
-        let variable = self.program.variable(id);
         if is_coordinate {
             // Only the first declaration precedes all uses.
-            if self.coordinate_layout.is_none() && (variable.is_read || variable.is_written) {
+            if self.coordinate_layout.is_none() && self.is_used_here(id) {
                 self.report(SemanticError::UsedBefore { name: name.clone() }, declarator.tokens);
             }
             let layout = (found.origin_upper_left, found.pixel_center_integer);
@@ -100,8 +99,7 @@ impl Analyzer<'_> {
         }
         if found.depth_layout != 0 {
             if builtin.name() == "gl_FragDepth" {
-                let variable = self.program.variable(id);
-                if variable.is_read || variable.is_written {
+                if self.is_used_here(id) {
                     self.report(SemanticError::UsedBefore { name }, declarator.tokens);
                 }
                 self.program.layout.depth = found.depth_layout;
@@ -113,11 +111,18 @@ impl Analyzer<'_> {
         self.program.layout.origin_upper_left |= found.origin_upper_left;
         self.program.layout.pixel_center_integer |= found.pixel_center_integer;
         let traits = found.traits;
+        let is_member = variables::members_of("gl_in").any(|member| member == builtin.name());
+        if is_member && self.redeclared_per_vertex.contains(&(self.program.stage == ShaderStage::Fragment)) {
+            self.report(SemanticError::Redeclared { name: builtin.name().to_owned() }, declarator.tokens);
+            return;
+        }
         let is_sized = !matches!(self.program.types.get(ty), TypeData::Array { length: None, .. });
         if let Some(variable) = self.variable_mut(id) {
+            variable.is_redeclared = true;
             variable.traits.invariant |= traits.invariant;
             variable.traits.centroid |= traits.centroid;
             variable.traits.interpolation = traits.interpolation;
+            variable.traits.has_interpolation = traits.has_interpolation;
             if is_sized && !ty.is_error() {
                 variable.ty = ty;
             }
@@ -274,6 +279,9 @@ impl Analyzer<'_> {
             self.report(SemanticError::Deprecated { what, version }, tokens);
         }
         let id = self.add_variable(name, ty, Storage::Builtin(variable), TokenRange::default());
+        if variable.name() == "gl_WorkGroupSize" {
+            self.set_workgroup_size(id, ty, tokens);
+        }
         if let Role::Constant(values) = variable.role(version) {
             let chosen = self.unit.constants.get(variable.name()).map(|value| [value]);
             let values = chosen.as_ref().map_or(values, |value| value);
@@ -286,6 +294,20 @@ impl Analyzer<'_> {
         self.program.globals.push(id);
         self.scopes.declare_builtin(name, Entity::Variable(id));
         id
+    }
+
+    /// Gives `gl_WorkGroupSize` its value, which the layout before states.
+    fn set_workgroup_size(&mut self, id: VariableId, ty: TypeId, tokens: TokenRange) {
+        let sizes = self.program.layout.stage.local_size;
+        if sizes == [None; 3] {
+            self.report(SemanticError::MissingLayout { what: "the size of workgroups before this use" }, tokens);
+            return;
+        }
+        let bits = sizes.iter().map(|size| u64::from(size.unwrap_or(1))).collect();
+        let value = self.add_constant(crate::program::Constant { ty, bits });
+        if let Some(variable) = self.variable_mut(id) {
+            variable.value = Some(value);
+        }
     }
 
     /// Declares a name of the language that the version lacks, so that the error is reported once.

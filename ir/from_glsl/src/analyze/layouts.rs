@@ -101,7 +101,11 @@ const F: Stages = Stages::FRAGMENT;
 const C: Stages = Stages::COMPUTE;
 
 const INDEX: Since = Since::new(330, NEVER).or(&[E::ARBExplicitAttribLocation, E::EXTBlendFuncExtended]);
-const BINDING: Since = Since::new(420, 310).or(&[E::ARBShadingLanguage420pack]);
+const BINDING: Since = Since::new(420, 310).or(&[
+    E::ARBShadingLanguage420pack,
+    E::ARBShaderStorageBufferObject,
+    E::ARBShaderAtomicCounters,
+]);
 const FRAG_COORD: Since = Since::new(150, NEVER).or(&[E::ARBFragmentCoordConventions]);
 const DEPTH: Since = Since::new(420, NEVER).or(&[E::ARBConservativeDepth, E::AMDConservativeDepth]);
 const EARLY: Since = Since::new(420, 310).or(&[E::ARBShaderImageLoadStore]);
@@ -110,6 +114,7 @@ const BLOCK_LAYOUTS: Since = Since::new(140, 300).or(&[E::ARBUniformBufferObject
 const STD430: Since = Since::new(430, 310).or(&[E::ARBShaderStorageBufferObject]);
 const STREAMS: Since = Since::new(400, NEVER).or(&[E::ARBGpuShader5]);
 const INVOCATIONS: Since = Since::new(400, 320).or(&[E::ARBGpuShader5, E::OESGeometryShader, E::EXTGeometryShader]);
+const VARIABLE_SIZE: Since = Since::new(NEVER, NEVER).or(&[E::ARBComputeVariableGroupSize]);
 const COVERAGE: Since = Since::new(NEVER, NEVER).or(&[E::ARBPostDepthCoverage]);
 const BLEND: Since = Since::new(NEVER, 320).or(&[E::KHRBlendEquationAdvanced]);
 
@@ -132,8 +137,8 @@ const ROWS: &[Row] = &[
         q.packing = Some(Packing::Std430);
         q.is_std430 = true;
     }),
-    row("shared", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Std140)),
-    row("packed", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Std140)),
+    row("shared", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Unspecified)),
+    row("packed", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Unspecified)),
     row("row_major", Value::None, BLOCKS.or(MEMBER), BLOCK_LAYOUTS, |q, _| q.row_major = Some(true)),
     row("column_major", Value::None, BLOCKS.or(MEMBER), BLOCK_LAYOUTS, |q, _| q.row_major = Some(false)),
     row("offset", Value::Number, MEMBER, ENHANCED, |q, n| q.offset = Some(n)),
@@ -167,6 +172,10 @@ const ROWS: &[Row] = &[
     of_stage("local_size_x", Value::Positive, IN, C, |q, n| q.stage.local_size[0] = Some(n)),
     of_stage("local_size_y", Value::Positive, IN, C, |q, n| q.stage.local_size[1] = Some(n)),
     of_stage("local_size_z", Value::Positive, IN, C, |q, n| q.stage.local_size[2] = Some(n)),
+    Row {
+        stages: C,
+        ..row("local_size_variable", Value::None, IN, VARIABLE_SIZE, |q, _| q.stage.is_size_variable = true)
+    },
     // The equations that blending may use have no effect on the code.
     Row { stages: F, ..row("blend_support_multiply", Value::None, OUT, BLEND, |_, _| {}) },
     Row { stages: F, ..row("blend_support_screen", Value::None, OUT, BLEND, |_, _| {}) },
@@ -184,6 +193,19 @@ const ROWS: &[Row] = &[
     Row { stages: F, ..row("blend_support_hsl_color", Value::None, OUT, BLEND, |_, _| {}) },
     Row { stages: F, ..row("blend_support_hsl_luminosity", Value::None, OUT, BLEND, |_, _| {}) },
     Row { stages: F, ..row("blend_support_all_equations", Value::None, OUT, BLEND, |_, _| {}) },
+];
+
+/// Of which a layout has one at most.
+const PRIMITIVES: &[&str] = &[
+    "points",
+    "lines",
+    "lines_adjacency",
+    "triangles",
+    "triangles_adjacency",
+    "line_strip",
+    "triangle_strip",
+    "quads",
+    "isolines",
 ];
 
 impl Analyzer<'_> {
@@ -246,7 +268,12 @@ impl Analyzer<'_> {
         if row.name == "index" && number > 1 {
             self.report(SemanticError::LayoutValue { name: name.clone(), needed: "0 or 1" }, item.tokens);
         }
+        let had_primitive = found.primitive.is_some();
         (row.set)(found, number);
+        if had_primitive && PRIMITIVES.contains(&row.name) {
+            let (qualifier, other) = (row.name.to_owned(), "another primitive".to_owned());
+            self.report(SemanticError::QualifierConflict { qualifier, other }, item.tokens);
+        }
         if found.layouts.len() < MAX_LAYOUTS {
             found.layouts.push((row, item.tokens));
         }
@@ -315,6 +342,10 @@ impl Analyzer<'_> {
             }
         }
         stage.point_mode |= found.stage.point_mode;
+        stage.is_size_variable |= found.stage.is_size_variable;
+        if stage.is_size_variable && stage.local_size != [None; 3] {
+            conflict = Some(());
+        }
         self.program.layout.stage = stage;
         self.report_conflict(conflict, tokens);
         if found.stage.local_size.iter().any(Option::is_some) {

@@ -101,6 +101,7 @@ pub(crate) fn analyze(
         initializers: Vec::new(),
         main: None,
         layout: Layout::default(),
+        per_vertex: [None, None],
         strides: [None; 4],
     };
     let reported = findings.error_spans();
@@ -131,11 +132,12 @@ pub(crate) fn analyze(
         reported_functions: FxHashSet::default(),
         earlier: EarlierUnits::default(),
         blocks: FxHashMap::default(),
-        uniform_defaults: (Packing::Std140, false),
-        buffer_defaults: (Packing::Std140, false),
+        uniform_defaults: Default::default(),
+        buffer_defaults: Default::default(),
         packer: Packer::default(),
         capture_buffer: 0,
         per_vertex: Vec::new(),
+        first_lengths: FxHashMap::default(),
         redeclared_per_vertex: FxHashSet::default(),
         hidden_members: FxHashSet::default(),
     };
@@ -164,6 +166,10 @@ struct CurrentFunction {
     breakable: Vec<Breakable>,
     /// Whether it writes something outside of it, or discards.
     has_effects: bool,
+    /// Open sides of `if`.
+    nesting: u32,
+    /// Whether there was a `return`.
+    has_return: bool,
 }
 
 /// A statement that `break` leaves.
@@ -233,6 +239,8 @@ struct Analyzer<'a> {
     capture_buffer: u32,
     /// Variables with an element for each vertex, with those of blocks.
     per_vertex: Vec<VariableId>,
+    /// The first length of such inputs (`true`) and outputs.
+    first_lengths: FxHashMap<bool, u32>,
     /// The redeclarations of `gl_PerVertex`: of inputs, of outputs.
     redeclared_per_vertex: FxHashSet<bool>,
     /// Members that a redeclaration of `gl_PerVertex` leaves out.
@@ -427,6 +435,8 @@ impl Analyzer<'_> {
             traits: Traits::default(),
             block: None,
             capture: None,
+            is_redeclared: false,
+            max_inner_index: None,
             is_per_vertex: false,
             value: None,
             tokens,
@@ -449,11 +459,12 @@ impl Analyzer<'_> {
         let is_reported = |other: &Entity| match other {
             Entity::Variable(id) | Entity::Member(id, _) => self.program.variable(*id).ty.is_error(),
             Entity::Type(ty) => ty.is_error(),
-            Entity::Functions(_) => false,
+            Entity::Functions(_) | Entity::Block(_) => false,
         };
         if let Some(other) = self.scopes.find_here(name, &entity).filter(|other| !is_reported(other)) {
             let at = match other {
                 Entity::Variable(id) | Entity::Member(id, _) => Some(self.program.variable(*id).tokens),
+                Entity::Block(tokens) => Some(*tokens),
                 Entity::Functions(ids) => ids.first().map(|&id| self.program.function(id).tokens),
                 Entity::Type(ty) => match self.program.types.get(*ty) {
                     crate::types::TypeData::Struct(id) => self.program.types.struct_type(id).map(|data| data.tokens),

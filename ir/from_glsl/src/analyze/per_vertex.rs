@@ -59,7 +59,17 @@ impl Analyzer<'_> {
             return ty;
         }
         let TypeData::Array { element, length } = self.program.types.get(ty) else { return ty };
-        match (length, self.vertices(storage == Storage::Input)) {
+        // Without a layout yet, the first length counts.
+        let is_input = storage == Storage::Input;
+        if self.vertices(is_input).is_none()
+            && let Some(found) = length
+        {
+            let vertices = *self.first_lengths.entry(is_input).or_insert(found);
+            if found != vertices {
+                self.report(SemanticError::VertexCount { found, vertices }, tokens);
+            }
+        }
+        match (length, self.vertices(is_input)) {
             (None, Some(vertices)) => self.program.types.array(element, Some(vertices)),
             (Some(found), Some(vertices)) if found != vertices => {
                 self.report(SemanticError::VertexCount { found, vertices }, tokens);
@@ -171,15 +181,6 @@ impl Analyzer<'_> {
         let id = BlockId(self.program.arenas.block.len() as u32);
         let (mut fields, mut block_members) = (Vec::new(), Vec::new());
         for &(member, builtin, ty, tokens) in members {
-            // Arrays without length have their largest one.
-            let ty = match self.program.types.get(ty) {
-                TypeData::Array { element, length: None } => {
-                    let unit = self.unit;
-                    let length = builtin.max_length(unit.version, unit.enabled, unit.constants);
-                    self.program.types.array(element, Some(length.unwrap_or(1)))
-                }
-                _ => ty,
-            };
             let of_vertices = self.program.types.array(ty, vertices);
             let full_name = format!("{spelling}.{}", self.interner.spelling(member));
             let full_name = self.interner.intern(&full_name);
@@ -208,7 +209,7 @@ impl Analyzer<'_> {
         self.program.arenas.block.push(Block {
             name: block_name,
             storage,
-            packing: Packing::Std140,
+            packing: Packing::default(),
             members: block_members,
             variable,
             has_instance: true,
@@ -238,7 +239,8 @@ impl Analyzer<'_> {
         }
         let expected = if is_input { "gl_in" } else { "gl_out" };
         match (is_array, source.instance) {
-            (true, Some(instance)) if self.interner.spelling(instance.name) == expected => {}
+            (true, Some(instance))
+                if self.interner.spelling(instance.name) == expected && instance.dimensions.len == 1 => {}
             (false, None) => {}
             _ => {
                 self.report(SemanticError::Redeclared { name: "gl_PerVertex".to_owned() }, source.tokens);
@@ -250,6 +252,9 @@ impl Analyzer<'_> {
             return;
         }
         let members = self.redeclared_members(source);
+        if let Some(names) = self.program.per_vertex.get_mut(usize::from(is_input)) {
+            *names = Some(members.iter().map(|member| member.name).collect());
+        }
         match source.instance {
             Some(instance) => self.redeclare_vertex_array(&instance, &members),
             None => self.redeclare_outputs(&members, is_input),
@@ -354,7 +359,9 @@ impl Analyzer<'_> {
         let mut names: FxHashSet<Symbol> = FxHashSet::default();
         for member in members {
             let spelling = self.spelling(member.name);
-            let is_member = variables::members_of(array).any(|other| other == spelling);
+            // Extensions have further members.
+            let is_member = variables::members_of(array).any(|other| other == spelling)
+                || matches!(spelling.as_str(), "gl_Layer" | "gl_ViewportIndex" | "gl_ViewportMask");
             let known = match self.scopes.find(member.name) {
                 Some(&Entity::Variable(id)) => Some(id),
                 _ if is_member => self.builtin(member.name, member.tokens),
@@ -367,6 +374,10 @@ impl Analyzer<'_> {
             };
             names.insert(member.name);
             let variable = self.program.variable(id);
+            if variable.is_redeclared {
+                self.report(SemanticError::Redeclared { name: spelling }, member.tokens);
+                continue;
+            }
             if variable.is_read || variable.is_written {
                 self.report(SemanticError::UsedBefore { name: spelling }, member.tokens);
                 continue;
@@ -378,6 +389,7 @@ impl Analyzer<'_> {
                 variable.ty = ty;
                 variable.traits.invariant |= traits.invariant;
                 variable.traits.interpolation = traits.interpolation;
+                variable.traits.has_interpolation = traits.has_interpolation;
             }
         }
         for member in variables::members_of(array) {
@@ -387,7 +399,7 @@ impl Analyzer<'_> {
             }
             if let Some(&Entity::Variable(id)) = self.scopes.find(name) {
                 let variable = self.program.variable(id);
-                if variable.is_read || variable.is_written {
+                if variable.is_redeclared || variable.is_read || variable.is_written {
                     let tokens = variable.tokens;
                     self.report(SemanticError::UsedBefore { name: member.to_owned() }, tokens);
                 }

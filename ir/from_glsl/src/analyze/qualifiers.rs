@@ -264,6 +264,7 @@ impl Analyzer<'_> {
                     self.report(SemanticError::QualifierConflict { qualifier, other }, tokens);
                 }
                 found.interpolation = Some(keyword);
+                found.traits.has_interpolation = true;
                 found.traits.interpolation = match keyword {
                     K::Flat => Interpolation::Flat,
                     K::Noperspective => Interpolation::Noperspective,

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::program::{FunctionId, VariableId};
 use crate::symbol::Symbol;
+use crate::token::TokenRange;
 use crate::types::TypeId;
 
 /// The object of a name.
@@ -13,6 +14,8 @@ pub(crate) enum Entity {
     Variable(VariableId),
     /// A member of a block in memory without instance name: the variable of the block, and the number.
     Member(VariableId, u32),
+    /// The name of an interface block, which is nothing else at global scope.
+    Block(TokenRange),
     /// A struct.
     Type(TypeId),
     /// The functions of the name, in order of declaration.
@@ -102,10 +105,10 @@ impl Scopes {
             |space| self.last(name, space).filter(|entry| entry.depth == self.depth()).map(|entry| &entry.entity);
         let value = here(Space::Values);
         match entity {
-            Entity::Variable(_) | Entity::Member(..) => value,
+            Entity::Variable(_) | Entity::Member(..) | Entity::Block(_) => value,
             Entity::Type(_) => value.or(here(self.space_of_functions())),
             Entity::Functions(_) => {
-                let is_type = |entity: &&Entity| matches!(entity, Entity::Type(_));
+                let is_type = |entity: &&Entity| matches!(entity, Entity::Type(_) | Entity::Block(_));
                 value.filter(|value| !self.has_function_names || is_type(value)).or(here(self.space_of_functions()))
             }
         }

@@ -31,12 +31,21 @@ impl Analyzer<'_> {
         stmts
     }
 
+    /// Enters or leaves a side of an `if`.
+    fn nest(&mut self, change: i32) {
+        if let Some(function) = &mut self.function {
+            function.nesting = function.nesting.saturating_add_signed(change);
+        }
+    }
+
     /// Analyses a statement that has its own scope.
     fn scoped(&mut self, id: ast::StmtId) -> StmtId {
         let tokens = self.source(id).map_or(TokenRange::default(), |stmt| stmt.tokens);
         self.open_scope();
+        self.nest(1);
         let mut stmts = Vec::new();
         self.statement_into(id, &mut stmts);
+        self.nest(-1);
         self.close_scope();
         self.one(stmts, tokens)
     }
@@ -150,10 +159,15 @@ impl Analyzer<'_> {
                 }
                 StmtKind::Continue
             }
-            Source::Return(value) => match self.return_statement(value, tokens) {
-                Some(kind) => kind,
-                None => return,
-            },
+            Source::Return(value) => {
+                if let Some(function) = &mut self.function {
+                    function.has_return = true;
+                }
+                match self.return_statement(value, tokens) {
+                    Some(kind) => kind,
+                    None => return,
+                }
+            }
             Source::Discard | Source::Demote => {
                 let is_discard = matches!(kind, Source::Discard);
                 let what = if is_discard { "`discard`" } else { "`demote`" };

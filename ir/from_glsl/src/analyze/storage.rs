@@ -64,6 +64,11 @@ impl Analyzer<'_> {
             self.report(error, found.storage_tokens);
             return Storage::Local;
         }
+        if self.program.stage == ShaderStage::Compute && matches!(storage, Storage::Input | Storage::Output) {
+            let qualifier = storage_name(found.storage).to_owned();
+            let place = "for a variable of compute shaders";
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, found.storage_tokens);
+        }
         self.check_interpolation(found, storage, tokens);
         let has_invariant_inputs = !(at_entry || self.version().is_at_least(NEVER, 300));
         if found.traits.invariant && storage != Storage::Output && !(storage == Storage::Input && has_invariant_inputs)
@@ -122,6 +127,15 @@ impl Analyzer<'_> {
             let place = "without `location`, or except for an output of fragment shaders";
             self.report(SemanticError::Layout { name: "index".to_owned(), place }, tokens);
         }
+        if let Some(component) = found.traits.component {
+            if found.traits.location.is_none() {
+                let place = "without `location`";
+                self.report(SemanticError::Layout { name: "component".to_owned(), place }, tokens);
+            } else if component > 3 {
+                let needed = "a value from 0 to 3";
+                self.report(SemanticError::LayoutValue { name: "component".to_owned(), needed }, tokens);
+            }
+        }
         if found.traits.location.is_none() {
             return;
         }
@@ -145,6 +159,26 @@ impl Analyzer<'_> {
             return;
         }
         self.require(since, what, tokens);
+    }
+
+    /// Checks that the components of a variable from its first one on are in its location.
+    pub(super) fn check_component(&mut self, ty: TypeId, found: &Qualifiers, tokens: TokenRange) {
+        let Some(component) = found.traits.component.filter(|_| !ty.is_error()) else { return };
+        let types = &self.program.types;
+        let Some((scalar, count)) = types.as_vector(types.without_arrays(ty)) else {
+            let place = "for a matrix or struct";
+            self.report(SemanticError::Layout { name: "component".to_owned(), place }, tokens);
+            return;
+        };
+        let is_wide = scalar == Scalar::Double;
+        let words = u32::from(count) * if is_wide { 2 } else { 1 };
+        let needed = match () {
+            () if is_wide && count > 2 => "no value: the type takes more than a location",
+            () if is_wide && component % 2 != 0 => "0 or 2",
+            () if component.saturating_add(words) > 4 => "a component from which on the type fits",
+            () => return,
+        };
+        self.report(SemanticError::LayoutValue { name: "component".to_owned(), needed }, tokens);
     }
 
     /// Checks the type of a variable against its storage.

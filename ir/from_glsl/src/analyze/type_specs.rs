@@ -234,6 +234,7 @@ impl Analyzer<'_> {
         let is_declared = |entity: &Entity| match entity {
             Entity::Variable(id) | Entity::Member(id, _) => !self.program.variable(*id).ty.is_error(),
             Entity::Type(_) | Entity::Functions(_) => true,
+            Entity::Block(_) => false,
         };
         let own = self.scopes.names().filter(|&(_, entity)| is_declared(entity));
         let own = own.map(|(name, _)| self.interner.spelling(name)).filter(|&name| name != spelling);

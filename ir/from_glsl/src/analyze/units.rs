@@ -3,7 +3,7 @@
 //! Functions with one name and the same parameters are one function, global variables with one name are one variable,
 //! and structs with one name and the same fields are one type. Each unit has new scopes.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{BlockSource, storage_key};
 use super::qualifiers::{Precisions, Qualifiers};
@@ -41,6 +41,10 @@ pub(super) struct EarlierUnits {
     variables: FxHashMap<Symbol, VariableId>,
     /// Blocks by name and interface.
     blocks: FxHashMap<(Symbol, u8), BlockId>,
+    /// Variables that they use.
+    used: FxHashSet<VariableId>,
+    /// Of each unit: the layout of its declaration of `gl_FragCoord`, and whether it uses the variable.
+    coordinates: Vec<(Option<(bool, bool)>, bool)>,
     /// Number of structs.
     structs: u32,
     /// The initial values of global variables, also of this unit.
@@ -60,6 +64,7 @@ impl<'a> Analyzer<'a> {
         for (key, block) in std::mem::take(&mut self.blocks) {
             self.earlier.blocks.entry(key).or_insert(block);
         }
+        self.end_unit();
         self.uniform_defaults = Default::default();
         self.buffer_defaults = Default::default();
         self.earlier.structs = self.program.types.num_structs();
@@ -71,6 +76,49 @@ impl<'a> Analyzer<'a> {
         // The names of the shader; those of the language stay.
         self.scopes.pop();
         self.scopes.push();
+    }
+
+    /// Whether the current unit uses a variable of the language.
+    pub(super) fn is_used_here(&self, id: VariableId) -> bool {
+        let variable = self.program.variable(id);
+        (variable.is_read || variable.is_written) && !self.earlier.used.contains(&id)
+    }
+
+    /// Records what the unit that ends uses.
+    fn end_unit(&mut self) {
+        let name = self.interner.intern("gl_FragCoord");
+        let mut is_used = false;
+        for number in 0..self.program.arenas.variable.len() {
+            let id = VariableId(number as u32);
+            let Some(variable) = self.variable_mut(id) else { continue };
+            if variable.is_read || variable.is_written {
+                is_used |= variable.name == name && variable.is_read;
+                self.earlier.used.insert(id);
+            }
+        }
+        // Another unit may read it again.
+        if let Some(&Entity::Variable(id)) = self.scopes.find(name)
+            && let Some(variable) = self.variable_mut(id)
+        {
+            variable.is_read = false;
+        }
+        let layout = self.coordinate_layout.take();
+        self.earlier.coordinates.push((layout, is_used));
+    }
+
+    /// Checks at the end that all units that use `gl_FragCoord` declare it in the same way, or none does.
+    pub(super) fn check_coordinates(&mut self) {
+        if self.earlier.coordinates.is_empty() {
+            return;
+        }
+        self.end_unit();
+        let units = std::mem::take(&mut self.earlier.coordinates);
+        let mut layouts = units.iter().filter_map(|(layout, _)| *layout);
+        let Some(first) = layouts.next() else { return };
+        if layouts.any(|layout| layout != first) || units.iter().any(|(layout, used)| layout.is_none() && *used) {
+            let error = SemanticError::UnitMismatch { name: "gl_FragCoord".to_owned() };
+            self.report(error, TokenRange::default());
+        }
     }
 
     /// The function of an earlier unit with the same parameters.
@@ -113,6 +161,7 @@ impl<'a> Analyzer<'a> {
         &mut self,
         storage: Storage,
         fields: &[Field],
+        offsets: &[Option<u32>],
         source: &BlockSource,
     ) -> Option<BlockId> {
         let id = *self.earlier.blocks.get(&(source.name, storage_key(storage)))?;
@@ -122,6 +171,7 @@ impl<'a> Analyzer<'a> {
         let same = |(a, b): (&Field, &Field)| a.name == b.name && a.ty == b.ty;
         let is_same = known.len() == fields.len()
             && known.iter().zip(fields).all(same)
+            && block.members.iter().zip(offsets).all(|(member, own)| own.is_none_or(|own| own == member.offset))
             && block.has_instance == source.instance.is_some();
         if !is_same {
             let (name, first) = (self.spelling(source.name), block.tokens);

@@ -210,6 +210,10 @@ impl Emitter<'_, '_, '_> {
             BuiltinOp::AnyInvocation | BuiltinOp::AllInvocations | BuiltinOp::AllInvocationsEqual => {
                 return self.vote(op, operands);
             }
+            BuiltinOp::HelperInvocation => {
+                let shape = Shape::new(1, 1);
+                return Ok(vector(self.b.intrinsic_def(IntrinsicOp::IsHelperInvocation, &[], &[], shape)));
+            }
             BuiltinOp::Noise => {
                 let count = program.types.as_vector(expr.ty).map_or(1, |(_, count)| count);
                 for &operand in operands {

@@ -68,6 +68,22 @@ pub(crate) enum LinkError {
         /// The first difference.
         difference: String,
     },
+    /// A stage without another one that it needs.
+    #[error("a pipeline with a {stage} shader needs {needed}")]
+    Stages {
+        /// The stage.
+        stage: &'static str,
+        /// What it needs.
+        needed: &'static str,
+    },
+    /// Two uniforms with one location.
+    #[error("`{name}` has a location of `{other}`")]
+    LocationOverlap {
+        /// The second one.
+        name: String,
+        /// The first one.
+        other: String,
+    },
     /// A uniform with two initial values.
     #[error("the uniform `{name}` has another initial value in the {other} shader")]
     Initializer {
@@ -102,6 +118,8 @@ impl LinkError {
         NoPosition => "G0606" "link-no-position",
         Version => "G0607" "link-version",
         Block => "G0608" "link-block",
+        Stages => "G0609" "link-stages",
+        LocationOverlap => "G0610" "link-location-overlap",
     }
 }
 

@@ -8,6 +8,7 @@
 mod blocks;
 mod compare;
 mod error;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +42,8 @@ const ALLOWS_INTERPOLATION: u16 = 440;
 /// Matches all stages, which are in pipeline order, reports errors, and assigns slots.
 pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
     let mut slots = vec![Slots::default(); stages.len()];
+    rules::check_stages(stages);
+    rules::check_uniform_locations(stages);
     for second in 1..stages.len() {
         let (before, after) = stages.split_at_mut(second);
         let Some(consumer) = after.first_mut() else { break };
@@ -48,6 +51,7 @@ pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
             check_versions(producer, consumer);
             check_uniforms(producer, consumer);
             blocks::check_memory_blocks(producer, consumer);
+            rules::check_bindings(producer, consumer);
             share_initial_values(producer, consumer);
             share_initial_values(consumer, producer);
         }
@@ -57,6 +61,8 @@ pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
             break;
         };
         blocks::check_blocks_between(producer, consumer);
+        rules::check_per_vertex(producer, consumer);
+        rules::check_colors(producer, consumer);
         check_varyings(producer, consumer);
         check_builtins(producer, consumer);
         assign(producer, consumer, of_producer, of_consumer);
@@ -145,11 +151,44 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
         let outputs = by_name(producer, Storage::Output);
         let stage = stage_name(producer.program.stage);
         let version = consumer.program.version;
-        let locations: Vec<u32> = outputs.values().filter_map(|(_, output)| output.traits.location).collect();
+        let located = outputs.values().filter_map(|&(id, output)| Some((output.traits.location?, id, output)));
+        let located: Vec<(u32, VariableId, &Variable)> = located.collect();
         for (id, input) in globals(&consumer.program, Storage::Input) {
             let name = consumer.interner.spelling(input.name);
-            if input.traits.location.is_some_and(|location| locations.contains(&location)) {
-                continue;
+            if let Some(location) = input.traits.location {
+                // Explicit locations match, whatever the names are.
+                let same = |&&(first, _, output): &&(u32, VariableId, &Variable)| {
+                    first == location && output.traits.component.unwrap_or(0) == input.traits.component.unwrap_or(0)
+                };
+                let range = location..location.saturating_add(consumer.program.slots(id));
+                let components = consumer.program.components(id);
+                let overlaps = |&&(first, id, _): &&(u32, VariableId, &Variable)| {
+                    let others = producer.program.components(id);
+                    first < range.end
+                        && range.start < first.saturating_add(producer.program.slots(id))
+                        && others.start < components.end
+                        && components.start < others.end
+                };
+                let exact = located.iter().find(same);
+                let found = exact.or_else(|| located.iter().find(overlaps));
+                let is_wrong = |&&(_, output_id, output): &&(u32, VariableId, &Variable)| {
+                    let of_vertex = [
+                        &Variable { ty: producer.program.type_of_vertex(output_id), ..output.clone() },
+                        &Variable { ty: consumer.program.type_of_vertex(id), ..input.clone() },
+                    ];
+                    exact.is_none() || difference([producer, consumer], of_vertex, false).is_some()
+                };
+                if input.is_read
+                    && let Some(&(_, _, output)) = found.filter(is_wrong)
+                {
+                    let name = name.to_owned();
+                    let found = consumer.program.types.name(consumer.program.type_of_vertex(id), &consumer.interner);
+                    let expected = producer.program.types.name(output.ty, &producer.interner);
+                    errors.push((LinkError::Type { name, found, other: stage, expected }, input.tokens));
+                }
+                if found.is_some() {
+                    continue;
+                }
             }
             let Some(&(output_id, output)) = outputs.get(name) else {
                 if input.is_read {
@@ -167,6 +206,14 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
                 if input.is_read || output.is_written {
                     errors.push((found.error(name, stage), input.tokens));
                 }
+                continue;
+            }
+            if consumer.program.stage == ShaderStage::Fragment && output.traits.stream.unwrap_or(0) > 0 {
+                let (found, expected) = ("an input".to_owned(), "of another stream".to_owned());
+                errors.push((
+                    LinkError::Qualifier { name: name.to_owned(), found, other: stage, expected },
+                    input.tokens,
+                ));
                 continue;
             }
             let is_unwritten = !output.is_written && is_used(consumer, id) && !is_used(producer, output_id);
@@ -193,6 +240,9 @@ fn other_qualifier(program: &Program, output: &Variable, input: &Variable) -> Op
     let [first, second] = [output.traits, input.traits];
     if first.centroid != second.centroid && !version.is_es() && version.number < ALLOWS_CENTROID {
         return pair(Keyword::Centroid, second.centroid, first.centroid);
+    }
+    if first.sample != second.sample && version.number < ALLOWS_CENTROID {
+        return pair(Keyword::Sample, second.sample, first.sample);
     }
     let (desktop, es) = ALLOWS_INVARIANT;
     if first.invariant != second.invariant && !version.is_at_least(desktop, es) {

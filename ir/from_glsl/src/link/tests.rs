@@ -3,19 +3,19 @@
 use pretty_assertions::assert_eq;
 use tgsi::limits::Limits;
 use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reading};
-use tgsi_ir::shader::ShaderStage;
 
 use super::*;
 use crate::GLSL;
 
 const PAGES: &str = include_str!("../../explanations/link.txt");
 
-/// The readings of the vertex and the fragment shader of a file.
+/// The readings of the shaders of a file.
 fn read(file: &str) -> Vec<Reading> {
     let limits = Limits::default();
     let reader = GLSL.reader(&[]).expect("a reader");
     let request = |stage| ReadRequest { limits: &limits, compiler: None, path: None, stage: Some(stage) };
-    let inputs = [ShaderStage::Vertex, ShaderStage::Fragment].map(|stage| (file.as_bytes(), request(stage)));
+    let stages = GLSL.stages(file.as_bytes());
+    let inputs: Vec<_> = stages.into_iter().map(|stage| (file.as_bytes(), request(stage))).collect();
     reader.read_pipeline(&inputs)
 }
 
@@ -98,4 +98,29 @@ fn units_of_a_stage_are_one_program() {
     }
     let undefined = good.replace("float scale(float a) { return a * shared + s.f; }", "");
     assert_eq!(codes(&undefined), ["G0336"]);
+}
+
+#[test]
+fn blocks_and_patches_link_through_all_stages() {
+    let file = "[require]\nGLSL >= 4.00\n[vertex shader]\nout B { vec4 a; flat int n; } b; uniform U { vec4 u; mat4 m; };\n\
+                void main() { b.a = u; b.n = 1; gl_Position = m[0]; }\n[tessellation control shader]\n\
+                layout(vertices = 3) out; in B { vec4 a; flat int n; } b[]; out vec4 c[]; patch out vec4 p; patch out vec2 q;\n\
+                void main() { c[gl_InvocationID] = b[gl_InvocationID].a; p = vec4(b[0].n); q = vec2(1.0); }\n\
+                [tessellation evaluation shader]\nlayout(triangles) in; in vec4 c[]; patch in vec2 q; patch in vec4 p;\n\
+                uniform U { vec4 u; mat4 m; }; void main() { gl_Position = c[1] + p + q.xyxy + u; }\n[fragment shader]\n\
+                out vec4 color; void main() { color = vec4(1.0); }\n";
+    let readings = read(file);
+    let found: Vec<_> = readings.iter().flat_map(|reading| &reading.findings).map(|finding| &finding.message).collect();
+    assert_eq!(found, [""; 0]);
+    let slots = |list: &[tgsi_compiler::front_end::InterfaceVariable]| {
+        let mut slots: Vec<_> = list.iter().map(|variable| (variable.name.clone(), variable.location)).collect();
+        slots.retain(|(_, location)| *location >= i32::from(tgsi_ir::slots::VaryingSlot::VAR0));
+        slots.sort();
+        slots
+    };
+    assert_eq!(slots(&readings[0].interface.outputs), slots(&readings[1].interface.inputs));
+    assert_eq!(slots(&readings[1].interface.outputs), slots(&readings[2].interface.inputs));
+    let block = &readings[2].interface.resources[0];
+    let members: Vec<_> = block.members.iter().map(|member| (member.path.as_str(), member.offset)).collect();
+    assert_eq!((block.name.as_str(), block.register, block.size, members), ("U", 1, 80, vec![("u", 0), ("m", 16)]));
 }

@@ -1,6 +1,7 @@
 //! Tests on texts, by subject: which are accepted, and the codes, places and remedies of findings.
 
 mod adversarial;
+mod blocks;
 mod builtins;
 mod declarations;
 mod explanations;

@@ -109,6 +109,8 @@ pub(crate) enum BuiltinOp {
     MulExtended,
     /// Always zero.
     Noise,
+    /// Whether the invocation is a helper now, after demotion too.
+    HelperInvocation,
     /// Derivative along x.
     DFdx(Detail),
     /// Derivative along y.

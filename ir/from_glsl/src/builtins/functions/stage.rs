@@ -15,6 +15,7 @@ const PATCH_BARRIER: Since =
     Since::new(400, 320).or(&[E::ARBTessellationShader, E::OESTessellationShader, E::EXTTessellationShader]);
 const WORKGROUPS: Since = Since::new(430, 310).or(&[E::ARBComputeShader]);
 const MEMORY: Since = Since::new(420, 310).or(&[E::ARBShaderImageLoadStore, E::EXTShaderImageLoadStore]);
+const HELPERS: Since = Since::new(NEVER, NEVER).or(&[E::EXTDemoteToHelperInvocation]);
 const VOTES: Since = Since::new(460, NEVER);
 const VOTES_ARB: Since = Since::new(NEVER, NEVER).or(&[E::ARBShaderGroupVote]);
 
@@ -33,6 +34,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("interpolateAtCentroid", Op::InterpolateAtCentroid, &["F F"], INTERPOLATION).only(FRAGMENT),
     Row::new("interpolateAtSample", Op::InterpolateAtSample, &["F F i"], INTERPOLATION).only(FRAGMENT),
     Row::new("interpolateAtOffset", Op::InterpolateAtOffset, &["F F f2"], INTERPOLATION).only(FRAGMENT),
+    Row::new("helperInvocationEXT", Op::HelperInvocation, &["b"], HELPERS).only(FRAGMENT),
     Row::new("noise1", Op::Noise, &["f F"], Since::new(110, NEVER)),
     Row::new("noise2", Op::Noise, &["f2 F"], Since::new(110, NEVER)),
     Row::new("noise3", Op::Noise, &["f3 F"], Since::new(110, NEVER)),

@@ -33,6 +33,7 @@ const BALLOT: Since = ext(&[E::ARBShaderBallot]);
 const BOUNDING_BOX: Since = Since::new(NEVER, 320);
 const SAMPLES: Since = Since::new(400, 320).or(&[E::ARBSampleShading, E::OESSampleVariables]);
 const SAMPLE_MASK_IN: Since = Since::new(400, 320).or(&[E::ARBGpuShader5, E::OESSampleVariables]);
+const VARIABLE_SIZE: Since = ext(&[E::ARBComputeVariableGroupSize]);
 const COMPUTE: Since = Since::new(430, 310).or(&[E::ARBComputeShader]);
 
 const fn ext(extensions: &'static [crate::extension::Extension]) -> Since {
@@ -258,6 +259,7 @@ pub(super) const OTHER: &[Row] = &[
         .compact(),
     Row::new("gl_NumWorkGroups", "u3", Role::SystemValue(S::NumWorkgroups), COMPUTE, C),
     Row::new("gl_WorkGroupSize", "u3", Role::SystemValue(S::WorkgroupSize), COMPUTE, C),
+    Row::new("gl_LocalGroupSizeARB", "u3", Role::SystemValue(S::WorkgroupSize), VARIABLE_SIZE, C),
     Row::new("gl_WorkGroupID", "u3", Role::SystemValue(S::WorkgroupId), COMPUTE, C),
     Row::new("gl_LocalInvocationID", "u3", Role::SystemValue(S::LocalInvocationId), COMPUTE, C),
     Row::new("gl_GlobalInvocationID", "u3", Role::SystemValue(S::GlobalInvocationId), COMPUTE, C),
