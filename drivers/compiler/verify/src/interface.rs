@@ -30,8 +30,8 @@ const UNKNOWN_BUFFERS: u32 = 4;
 const MAX_BUFFERS: u32 = 32;
 
 /// Returns the inputs and outputs of a source: the source itself if it is TGSI; otherwise a shader without code that
-/// declares the inputs, outputs, system values, constants, buffers and counters of the IR, and has the properties that
-/// determine the number of invocations.
+/// declares the inputs, outputs, system values, constants, buffers and counters of the IR, and has the properties of
+/// workgroups, primitives, coordinates and clip distances.
 pub fn interface<'s>(source: &'s Source<'_>) -> Cow<'s, Shader> {
     match source {
         Source::Tgsi(shader) => Cow::Borrowed(shader),
@@ -50,19 +50,18 @@ fn declarations(ir: &IrShader) -> Shader {
             {
                 ty = element;
             }
-            let count = ir.types.slots(ty).max(1);
-            found.registers(file, data.driver_location, count, |slot| {
+            // Compact arrays have four elements in a register.
+            let slots = if data.compact { ir.types.slots(ty).div_ceil(4) } else { ir.types.slots(ty) };
+            found.registers(file, data.driver_location, slots.max(1), |slot| {
                 semantic_of(processor, file, data.location.saturating_add(slot as i32))
             });
-            let mode = match data.interpolation {
-                InterpMode::Flat => Some(Interpolation::Constant),
-                InterpMode::NoPerspective => Some(Interpolation::Linear),
-                InterpMode::None | InterpMode::Smooth | InterpMode::Explicit => None,
+            let interpolation = match data.interpolation {
+                InterpMode::Flat => Interpolation::Constant,
+                InterpMode::NoPerspective => Interpolation::Linear,
+                _ => continue,
             };
-            if let Some(mode) = mode.filter(|_| (processor, file) == (Processor::Fragment, File::Input)) {
-                let end = data.driver_location.saturating_add(count).min(MAX_REGISTERS);
-                found.interpolation.extend((data.driver_location..end).map(|register| (register, mode)));
-            }
+            let end = data.driver_location.saturating_add(slots).min(MAX_REGISTERS);
+            found.interpolations.extend((data.driver_location..end).map(|register| ((file, register), interpolation)));
         }
     }
     for (_, data) in ir.globals_with(VariableModes::SYSTEM_VALUE) {
@@ -87,6 +86,16 @@ fn declarations(ir: &IrShader) -> Shader {
 }
 
 fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
+    let info = &ir.info;
+    let has_distances = matches!(ir.stage, ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Geometry);
+    let mut found = properties_of_stage(ir);
+    if has_distances && info.clip_distance_array_size > 0 {
+        found.push((PropertyName::NumClipdistEnabled, info.clip_distance_array_size));
+    }
+    found
+}
+
+fn properties_of_stage(ir: &IrShader) -> Vec<(PropertyName, u32)> {
     let info = &ir.info;
     match ir.stage {
         ShaderStage::TessCtrl => vec![(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out)],
@@ -139,8 +148,8 @@ type RegisterSemantic = Option<(Semantic, u32)>;
 #[derive(Default)]
 struct UsedInterface {
     registers: BTreeMap<(File, u32), RegisterSemantic>,
-    /// Of inputs that are not interpolated with perspective.
-    interpolation: BTreeMap<u32, Interpolation>,
+    /// The interpolation of registers that have another than the default.
+    interpolations: BTreeMap<(File, u32), Interpolation>,
     system_values: BTreeSet<SystemValue>,
     /// Number of constants by buffer.
     constants: BTreeMap<u32, u32>,
@@ -224,12 +233,12 @@ impl UsedInterface {
                 semantic.map(|(name, index)| DeclarationSemantic { name, index: index as u16, streams: [0; 4] });
             declaration
         };
-        for ((file, register), semantic) in self.registers {
-            let mode = self.interpolation.get(&register).filter(|_| file == File::Input);
-            let register = register as u16;
+        for ((file, number), semantic) in self.registers {
+            let register = number as u16;
             let mut declaration = with_semantic(Declaration::new(file, register, register), semantic);
+            let interpolation = self.interpolations.get(&(file, number));
             declaration.interpolation =
-                mode.map(|&mode| DeclarationInterpolation { mode, location: InterpolationLocation::Center });
+                interpolation.map(|&mode| DeclarationInterpolation { mode, location: InterpolationLocation::Center });
             shader.push_declaration(declaration);
         }
         let known = self
