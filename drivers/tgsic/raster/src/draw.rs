@@ -52,7 +52,7 @@ pub fn draw_primitives(
     let shading = Shading::new(processed.source, fixed_functions, &read);
     let word = |registers: &Registers, register: Option<usize>| Some(registers.get(register?)?[0]);
     let mut pieces = Vec::new();
-    for (number, primitive) in (0..).zip(processed.primitives) {
+    for (number, primitive) in processed.primitives {
         let found = primitive.places().iter().map(|&place| processed.vertices.get(place));
         let Some(found) = found.collect::<Option<Vec<&Registers>>>() else { continue };
         let shaded = found
@@ -61,7 +61,7 @@ pub fn draw_primitives(
         let shaded: Vec<ShadedVertex> = shaded.collect();
         let at = if provoking == Provoking::First { 0 } else { shaded.len().saturating_sub(1) };
         let (Some(provoking), Some(registers)) = (shaded.get(at), found.get(at)) else { continue };
-        let number = word(registers, shading.primitive).unwrap_or(number);
+        let number = word(registers, shading.primitive).unwrap_or(*number);
         pieces.extend(match shaded.as_slice() {
             [a] => {
                 let (smallest, largest) = POINT_SIZES;

@@ -21,6 +21,11 @@ pub enum Topology {
 }
 
 impl Topology {
+    /// The number of assembled primitives that have one number: the triangles of a quad.
+    pub fn parts(self) -> u32 {
+        if matches!(self, Topology::Quads | Topology::QuadStrip) { 2 } else { 1 }
+    }
+
     /// The topology with a name of Vulkan: `TRIANGLE_LIST`.
     pub fn from_name(name: &str) -> Option<Topology> {
         Some(match name {
@@ -136,18 +141,31 @@ pub fn assemble(topology: Topology, count: usize, patch: usize, provoking: Provo
             windows(3).map(|at| vec![at + 1, at + 2, 0]).collect()
         }
         Topology::TriangleFan => windows(3).map(|at| vec![0, at + 1, at + 2]).collect(),
-        Topology::Quads => (0..count / 4)
-            .map(|at| 4 * at)
-            .flat_map(|at| [vec![at, at + 1, at + 3], vec![at + 1, at + 2, at + 3]])
-            .collect(),
+        Topology::Quads => {
+            let quads = (0..count / 4).map(|at| 4 * at);
+            quads.flat_map(|at| halves([at, at + 1, at + 2, at + 3], provoking)).collect()
+        }
+        // The vertices around a quad, of which the last one provokes, or the first.
         Topology::QuadStrip => {
             let quads = (0..(count / 2).saturating_sub(1)).map(|at| 2 * at);
-            quads.flat_map(|at| [vec![at, at + 1, at + 3], vec![at + 2, at, at + 3]]).collect()
+            let around = |at: usize| match provoking {
+                Provoking::First => [at, at + 1, at + 3, at + 2],
+                Provoking::Last => [at + 2, at, at + 1, at + 3],
+            };
+            quads.flat_map(|at| halves(around(at), provoking)).collect()
         }
         Topology::TriangleStripWithAdjacency => {
             let triangles = (count / 2).saturating_sub(2);
             (0..triangles).map(|at| adjacent_triangle(at, triangles, provoking).to_vec()).collect()
         }
+    }
+}
+
+/// The triangles of a quad: the vertices around it, of which the first or the last one provokes.
+fn halves([a, b, c, d]: [usize; 4], provoking: Provoking) -> [Vec<usize>; 2] {
+    match provoking {
+        Provoking::First => [vec![a, b, c], vec![a, c, d]],
+        Provoking::Last => [vec![a, b, d], vec![b, c, d]],
     }
 }
 
@@ -229,7 +247,9 @@ mod tests {
         assert_eq!(last(Topology::TriangleStrip, 5), triangles(&[[0, 1, 2], [2, 1, 3], [2, 3, 4]]));
         assert_eq!(last(Topology::TriangleFan, 4), triangles(&[[0, 1, 2], [0, 2, 3]]));
         assert_eq!(last(Topology::Quads, 7), triangles(&[[0, 1, 3], [1, 2, 3]]));
-        assert_eq!(last(Topology::QuadStrip, 5), triangles(&[[0, 1, 3], [2, 0, 3]]));
+        assert_eq!(last(Topology::QuadStrip, 5), triangles(&[[2, 0, 3], [0, 1, 3]]));
+        assert_eq!(all(Topology::Quads, 4), triangles(&[[0, 1, 2], [0, 2, 3]]));
+        assert_eq!(all(Topology::QuadStrip, 4), triangles(&[[0, 1, 3], [0, 3, 2]]));
         let lines = [[0, 1], [1, 2], [2, 0]].map(Primitive::Line);
         assert_eq!(last(Topology::LineLoop, 3), lines);
         let strip = |form: Form| strip(form, 4, 3, Provoking::Last);

@@ -58,8 +58,8 @@ pub struct FixedFunctions {
     /// User clip planes: the factors of x, y, z and w of the clip vertex, or of the position of shaders that do not write
     /// one. A clip distance that the shader writes replaces that of its plane.
     pub clip_planes: Vec<Option<[f32; 4]>>,
-    /// Clip distances without effect, one bit each.
-    pub disabled_distances: u8,
+    /// The clip distances of shaders that do not clip: one bit each.
+    pub ignored_distances: u8,
 }
 
 /// A scene to draw.
@@ -85,8 +85,8 @@ pub struct Processed<'a> {
     pub source: &'a Shader,
     /// The output registers of each vertex.
     pub vertices: &'a [Registers],
-    /// The primitives, in order.
-    pub primitives: &'a [Primitive],
+    /// The primitives, in order, each with the number that the fragment shader sees.
+    pub primitives: &'a [(u32, Primitive)],
 }
 
 /// A picture, with the depths of its pixels.

@@ -16,8 +16,8 @@ pub type Registers = Vec<Vec4>;
 /// The value of inputs that no stage wrote.
 pub const UNWRITTEN: Vec4 = [0; 4];
 
-/// Vertices, and primitives between them.
-pub type Primitives = (Vec<Registers>, Vec<Primitive>);
+/// Vertices, and primitives between them, each with the number of the primitive of the draw that it is a part of.
+pub type Primitives = (Vec<Registers>, Vec<(u32, Primitive)>);
 
 /// A stage to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,7 +129,7 @@ impl Tessellation {
         let vertices: Vec<Registers> = vertices.iter().map(|vertex| self.to_evaluation[0].inputs(vertex)).collect();
         let patch_inputs = self.to_evaluation[1].inputs(&registers);
         let (all, primitives) = done;
-        primitives.extend(parts.primitives.iter().map(|primitive| primitive.moved(all.len())));
+        primitives.extend(parts.primitives.iter().map(|primitive| (number, primitive.moved(all.len()))));
         for points in parts.points.chunks(MAX_LANES) {
             let lanes = points.len();
             let mut inputs =
@@ -223,7 +223,8 @@ impl Geometry {
         let [first, ..] = outputs.emitted;
         let (all, primitives) = emitted;
         for vertices in first {
-            primitives.extend(strip(self.form, all.len(), vertices.len(), self.provoking));
+            let strip = strip(self.form, all.len(), vertices.len(), self.provoking);
+            primitives.extend(strip.into_iter().map(|primitive| (number, primitive)));
             all.extend(vertices);
         }
         Ok(())
@@ -255,29 +256,31 @@ impl Pipeline {
         vertices: Vec<Registers>,
         run: &mut dyn FnMut(Stage, &mut Inputs) -> Result<Outputs, E>,
     ) -> Result<Primitives, E> {
-        let mut assembled = assemble(self.topology, vertices.len(), self.patch_vertices, self.provoking);
+        let assembled = assemble(self.topology, vertices.len(), self.patch_vertices, self.provoking);
+        let numbers = (0..).map(|number: u32| number / self.topology.parts());
+        let mut assembled: Vec<(u32, Vec<usize>)> = numbers.zip(assembled).collect();
         let (mut vertices, mut topology) = (vertices, self.topology);
         if let Some(tessellation) = &self.tessellation {
             let mut tessellated = Primitives::default();
-            for (number, places) in (0..).zip(&assembled) {
-                tessellation.run(&at(&vertices, places), number, &mut tessellated, run)?;
+            for (number, places) in &assembled {
+                tessellation.run(&at(&vertices, places), *number, &mut tessellated, run)?;
             }
             let primitives = tessellated.1;
             topology = match primitives.first() {
-                Some(Primitive::Point(_)) => Topology::PointList,
-                Some(Primitive::Line(_)) => Topology::LineList,
+                Some((_, Primitive::Point(_))) => Topology::PointList,
+                Some((_, Primitive::Line(_))) => Topology::LineList,
                 _ => Topology::TriangleList,
             };
             vertices = tessellated.0;
-            assembled = primitives.iter().map(|primitive| primitive.places().to_vec()).collect();
+            assembled = primitives.iter().map(|(number, primitive)| (*number, primitive.places().to_vec())).collect();
         }
         let Some(geometry) = &self.geometry else {
-            let primitives = assembled.iter().filter_map(|places| primitive(topology, places)).collect();
-            return Ok((vertices, primitives));
+            let primitives = assembled.iter().filter_map(|(number, places)| Some((*number, primitive(topology, places)?)));
+            return Ok((vertices, primitives.collect()));
         };
         let mut emitted = Primitives::default();
-        for (number, places) in (0..).zip(&assembled) {
-            geometry.run(&at(&vertices, places), number, &mut emitted, run)?;
+        for (number, places) in &assembled {
+            geometry.run(&at(&vertices, places), *number, &mut emitted, run)?;
         }
         Ok(emitted)
     }

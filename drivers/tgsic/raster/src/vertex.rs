@@ -133,15 +133,14 @@ impl<'a> Shading<'a> {
         let read = |register: usize| words(register).map(f32::from_bits);
         let mut distances = [0.0; MAX_DISTANCES];
         for (at, distance) in distances.iter_mut().enumerate().take(self.num_distances) {
-            if self.fixed_functions.disabled_distances >> at & 1 == 1 {
-                continue;
-            }
             let plane = || {
                 let (plane, register) =
                     (self.fixed_functions.clip_planes.get(at).copied().flatten()?, self.clip_vertex?);
                 Some(plane.iter().zip(read(register)).map(|(factor, value)| factor * value).sum())
             };
+            let is_ignored = self.fixed_functions.ignored_distances >> at & 1 != 0;
             let written = self.clip_registers[at / 4].map(|register| read(register)[at % 4]);
+            let written = written.map(|written| if is_ignored { 0.0 } else { written });
             *distance = written.or_else(plane).unwrap_or(0.0);
         }
         let varying = |&(register, is_color): &(Option<usize>, bool)| {

@@ -16,7 +16,7 @@ use tgsi_raster::workgroups::Workgroups;
 use tgsi_raster::{FixedFunctions, Processed, SceneShader, Texture, VertexInput};
 
 use crate::command::{Arrays, Rectangle};
-use crate::matrices::{IDENTITY, Matrix, inverse, transpose};
+use crate::matrices::{Matrix, inverse, transpose};
 use crate::memory;
 use crate::play::{Loaded, Player, TestShader};
 use crate::stages::{Between, PatchState};
@@ -26,15 +26,15 @@ use crate::vertex_data::VertexData;
 /// The values of an attribute with a name or location: for each of its registers the words of all vertices.
 type Attributes<'a> = dyn Fn(&str, Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> + 'a;
 
-/// The most vertices of a draw without data of vertices.
-const MAX_FREE_VERTICES: usize = 1 << 16;
-
 /// A shader of a draw.
 struct Prepared<'a> {
     shader: &'a TestShader<'a>,
     constants: Vec<Vec<u32>>,
     units: Units,
 }
+
+/// The most vertices of a draw without attributes.
+const MAX_VERTICES: usize = 1 << 16;
 
 /// A vertex, whose attributes are inputs of the shader.
 const VERTEX: Vertex = Vertex { attributes: [[0.0; 4]; 4] };
@@ -60,9 +60,17 @@ impl Player<'_> {
         let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
         let positions = corners.map(|[u, v]| [x + u * width, y + v * height, 0.0, 1.0].map(f32::to_bits));
         let coordinates = corners.map(|[u, v]| [s + u * across, t + v * up, 0.0, 1.0].map(f32::to_bits));
+        // Attributes with these names have the first two locations.
+        let (mut has_position, mut has_coordinate) = (false, false);
+        for input in self.vertex.iter().flat_map(|vertex| &vertex.shader.names.inputs) {
+            has_position |= matches!(input.name.as_str(), "gl_Vertex" | "piglit_vertex");
+            has_coordinate |= matches!(input.name.as_str(), "gl_MultiTexCoord0" | "piglit_texcoord");
+        }
         let attributes = |name: &str, location: Option<u32>| match (name, location) {
-            ("gl_Vertex" | "piglit_vertex", _) | (_, Some(0)) => Some(vec![positions.to_vec()]),
-            ("gl_MultiTexCoord0" | "piglit_texcoord", _) | (_, Some(1)) => Some(vec![coordinates.to_vec()]),
+            ("gl_Vertex" | "piglit_vertex", _) => Some(vec![positions.to_vec()]),
+            ("gl_MultiTexCoord0" | "piglit_texcoord", _) => Some(vec![coordinates.to_vec()]),
+            (_, Some(0)) if !has_position => Some(vec![positions.to_vec()]),
+            (_, Some(1)) if !has_coordinate => Some(vec![coordinates.to_vec()]),
             _ => None,
         };
         let (topology, patch) = match rectangle.is_patch {
@@ -75,10 +83,10 @@ impl Player<'_> {
 
     pub(crate) fn draw_arrays(&mut self, arrays: &Arrays) -> Result<(), String> {
         let data = &self.script.vertices;
-        let (rows, patch) = (data.rows(), self.patch);
-        // Shaders without attributes need no vertices.
-        let is_inside = arrays.first.checked_add(arrays.count).is_some_and(|last| last <= rows.max(MAX_FREE_VERTICES));
-        if !is_inside || rows > 0 && arrays.first + arrays.count > rows {
+        let patch = self.patch;
+        // Without a section, vertices differ by their numbers.
+        let rows = if data.rows() == 0 { MAX_VERTICES } else { data.rows() };
+        if arrays.first.checked_add(arrays.count).is_none_or(|last| last > rows) {
             return Err(format!("there are {rows} vertices"));
         }
         self.draw(arrays, &patch, &|name, location| vertex_data(data, name, location))
@@ -119,7 +127,7 @@ impl Player<'_> {
             ignores_depth: !self.tests_depth,
             clamps_colors: true,
             clip_planes: self.clip_planes(),
-            disabled_distances: planes.fold(0, |all, (number, _)| all | 1 << number),
+            ignored_distances: planes.fold(0, |all, (number, _)| all | 1 << number),
         };
         let picture = &mut self.picture;
         for instance in 0..arrays.instances {
@@ -214,17 +222,16 @@ impl Player<'_> {
     fn inputs(&self, vertex: &Loaded<'_>, attributes: &Attributes<'_>) -> Vec<VertexInput> {
         let default = VertexInput::Constant([0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits));
         let mut inputs = Vec::new();
-        let is_spirv = self.script.is_spirv();
         let first = i32::from(VertAttrib::GENERIC0);
         // Attributes of three or four doubles have one location and two slots.
         let mut wide = 0;
         let mut variables = Vec::new();
         for known in &vertex.shader.names.inputs {
-            let location = u32::try_from(known.location - first - wide).ok().filter(|_| is_spirv);
+            let location = u32::try_from(known.location - first - wide).ok();
             variables.push((known.name.as_str(), location, known.register));
             wide += i32::from(matches!(known.ty.as_str(), "dvec3" | "dvec4"));
         }
-        if is_spirv && variables.is_empty() {
+        if self.script.is_spirv() && variables.is_empty() {
             // The shader that forwards the position has no names.
             variables.push(("", Some(0), 0));
         }
@@ -300,16 +307,8 @@ impl Player<'_> {
         textures
     }
 
-    /// The enabled clip planes in the space of the clip vertex: that of the eye if the shader writes one, else that of
-    /// the position.
+    /// The enabled clip planes, which are compared with the clip vertex or the position as the shader writes them.
     fn clip_planes(&self) -> Vec<Option<[f32; 4]>> {
-        let last = [&self.geometry, &self.evaluation, &self.vertex].into_iter().flatten().next();
-        let has_clip_vertex =
-            last.iter().flat_map(|vertex| &vertex.shader.names.outputs).any(|output| output.name == "gl_ClipVertex");
-        let matrix = if has_clip_vertex { IDENTITY } else { inverse(self.projection) };
-        let transformed = |plane: [f64; 4]| -> [f32; 4] {
-            std::array::from_fn(|at| (0..4).map(|row| plane[row] * matrix[at][row]).sum::<f64>() as f32)
-        };
-        self.planes.iter().map(|&(is_enabled, plane)| is_enabled.then(|| transformed(plane))).collect()
+        self.planes.iter().map(|&(is_enabled, plane)| is_enabled.then(|| plane.map(|factor| factor as f32))).collect()
     }
 }

@@ -213,7 +213,7 @@ impl<'a> Player<'a> {
                 let found = self.latest.iter().find(|(target, _)| *target == parameter.target);
                 let texture = found.and_then(|(_, unit)| self.textures.get_mut(unit));
                 let (kind, texture) = texture.ok_or("no texture has this target")?;
-                parameter.apply(*kind, texture);
+                parameter.apply(*kind, texture, self.script.has_new_comparisons);
             }
             Command::LinkSuccess | Command::Nothing | Command::Verify(_) => {}
             Command::LinkError => return Err("the shaders link".to_owned()),

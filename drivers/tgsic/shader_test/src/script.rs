@@ -50,6 +50,8 @@ pub struct Script {
     /// Commands with their lines, from 1.
     pub(crate) commands: Vec<(usize, Command)>,
     pub(crate) vertices: VertexData,
+    /// Whether comparisons of depths give one float: from GLSL 1.30 on.
+    pub(crate) has_new_comparisons: bool,
     /// Whether the shaders are those in SPIR-V.
     requires_spirv: bool,
     has_passthrough: bool,
@@ -136,6 +138,10 @@ impl Script {
         let mut words = line.split_whitespace();
         if line.split_whitespace().eq(["SPIRV", "YES"]) || line.split_whitespace().eq(["SPIRV", "ONLY"]) {
             self.requires_spirv = true;
+        }
+        if let Some(version) = line.strip_prefix("GLSL") {
+            let number = version.trim_start_matches(|c: char| !c.is_ascii_digit());
+            self.has_new_comparisons = number.parse().is_ok_and(|number: f32| number >= 1.3);
         }
         let side = |word: Option<&str>| word?.parse().ok().filter(|side| (1..=MAX_SIDE).contains(side));
         if words.next() == Some("SIZE")

@@ -264,6 +264,8 @@ enum Change {
     MaxLod(f32),
     LodBias(f32),
     BaseLevel(usize),
+    /// Levels beyond this one do not exist.
+    MaxLevel(usize),
     Swizzle(usize, Channel),
 }
 
@@ -322,6 +324,7 @@ impl Parameter {
             "min_lod" => Change::MinLod(number()?),
             "max_lod" => Change::MaxLod(number()?),
             "lod_bias" => Change::LodBias(number()?),
+            "max_level" => Change::MaxLevel(value.parse().ok()?),
             "base_level" => Change::BaseLevel(value.parse().ok()?),
             "swizzle_r" | "swizzle_g" | "swizzle_b" | "swizzle_a" => {
                 let at =
@@ -344,11 +347,12 @@ impl Parameter {
         Some(Parameter { target, change })
     }
 
-    /// Changes a texture of a kind.
-    pub(crate) fn apply(&self, kind: TextureKind, texture: &mut Texture) {
+    /// Changes a texture of a kind. Comparisons of new versions have their result in the first component in each mode.
+    pub(crate) fn apply(&self, kind: TextureKind, texture: &mut Texture, is_new: bool) {
         let sampler = &mut texture.sampler;
         match self.change {
             Change::Compare(compare) => sampler.compare = compare,
+            Change::Depth(DepthMode::Alpha) if is_new => texture.swizzle = DepthMode::Intensity.swizzle(),
             Change::Depth(mode) => texture.swizzle = mode.swizzle(),
             Change::Min(filter, mip) => (sampler.min_filter, sampler.mip_filter) = (filter, mip),
             Change::Mag(filter) => sampler.mag_filter = filter,
@@ -363,6 +367,7 @@ impl Parameter {
                     *texture = whole;
                 }
             }
+            Change::MaxLevel(level) => texture.keep_levels(level.saturating_add(1)),
             Change::Swizzle(at, channel) => {
                 let same = [0, 1, 2, 3].map(Channel::Component);
                 texture.swizzle.get_or_insert(same)[at] = channel;

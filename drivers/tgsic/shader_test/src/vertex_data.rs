@@ -63,7 +63,7 @@ impl VertexData {
                 let bits = word.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 *place = match column.scalar {
                     Scalar::Float | Scalar::Double => bits.unwrap_or_else(|| word.parse().unwrap_or(0.0f32).to_bits()),
-                    Scalar::Int => bits.unwrap_or_else(|| word.parse().unwrap_or(0i64) as u32),
+                    Scalar::Int => integer(word),
                 };
             }
             column.values.push(value);
@@ -85,6 +85,16 @@ impl VertexData {
     pub(crate) fn rest(&self, name: &str) -> Option<&[[u32; 4]]> {
         self.columns.iter().find(|column| column.name == name && !column.rest.is_empty()).map(|c| c.rest.as_slice())
     }
+}
+
+/// The word of an integer, decimal or hexadecimal.
+fn integer(word: &str) -> u32 {
+    let (is_negative, digits) = word.strip_prefix('-').map_or((false, word), |digits| (true, digits));
+    let value = match digits.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).unwrap_or(0),
+        None => digits.parse().unwrap_or(0i64) as u32,
+    };
+    if is_negative { value.wrapping_neg() } else { value }
 }
 
 /// Reads the head of a column.
@@ -115,13 +125,13 @@ mod tests {
     #[test]
     fn columns_are_read() {
         let mut data = VertexData::default();
-        for line in ["piglit_vertex/float/2 number/ivec2/int", "-1 0.5 3 -4", "1 2 0x10 6"] {
+        for line in ["piglit_vertex/float/2 number/ivec2/int", "-1 0.5 3 -4", "1 2 0x10 -0x6"] {
             data.add(line);
         }
         assert_eq!(data.rows(), 2);
         let positions = data.get("piglit_vertex").expect("a column");
         assert_eq!(positions[0], [-1.0f32, 0.5, 0.0, 1.0].map(f32::to_bits));
-        assert_eq!(data.get("number").expect("a column")[1], [16, 6, 0, 1]);
+        assert_eq!(data.get("number").expect("a column")[1], [16, 6u32.wrapping_neg(), 0, 1]);
         assert!(data.get("other").is_none());
     }
 }

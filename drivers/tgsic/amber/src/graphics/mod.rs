@@ -97,8 +97,8 @@ impl Draw<'_> {
                 let position = sample_positions::sample_position(samples, sample);
                 setup.set_sample(position);
                 fragments.set_sample(sample, position);
-                for (number, primitive) in (0..).zip(&primitives) {
-                    for piece in setup.pieces(primitive, &processed, number) {
+                for (number, primitive) in &primitives {
+                    for piece in setup.pieces(primitive, &processed, *number) {
                         fragments.draw(&piece, buffers)?;
                     }
                 }
