@@ -275,7 +275,8 @@ impl Pipeline {
             assembled = primitives.iter().map(|(number, primitive)| (*number, primitive.places().to_vec())).collect();
         }
         let Some(geometry) = &self.geometry else {
-            let primitives = assembled.iter().filter_map(|(number, places)| Some((*number, primitive(topology, places)?)));
+            let primitives =
+                assembled.iter().filter_map(|(number, places)| Some((*number, primitive(topology, places)?)));
             return Ok((vertices, primitives.collect()));
         };
         let mut emitted = Primitives::default();
