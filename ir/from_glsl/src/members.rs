@@ -141,6 +141,12 @@ pub(crate) fn samplers(program: &Program, interner: &Interner, id: VariableId, f
             _ => {}
         }
     }
+    // The elements of all dimensions have consecutive units of the application.
+    if let Some(binding) = variable.traits.binding {
+        for sampler in &mut found {
+            sampler.initial_unit = binding.saturating_add(sampler.unit.saturating_sub(first));
+        }
+    }
     found
 }
 

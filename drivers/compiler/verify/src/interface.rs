@@ -89,8 +89,9 @@ fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
     let info = &ir.info;
     let has_distances = matches!(ir.stage, ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Geometry);
     let mut found = properties_of_stage(ir);
-    if has_distances && info.clip_distance_array_size > 0 {
-        found.push((PropertyName::NumClipdistEnabled, info.clip_distance_array_size));
+    let [clip, cull] = [info.clip_distance_array_size, info.cull_distance_array_size];
+    if has_distances && (clip > 0 || cull > 0) {
+        found.extend([(PropertyName::NumClipdistEnabled, clip), (PropertyName::NumCulldistEnabled, cull)]);
     }
     found
 }

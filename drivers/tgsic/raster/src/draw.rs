@@ -55,6 +55,9 @@ pub fn draw_primitives(
     for (number, primitive) in processed.primitives {
         let found = primitive.places().iter().map(|&place| processed.vertices.get(place));
         let Some(found) = found.collect::<Option<Vec<&Registers>>>() else { continue };
+        if shading.is_culled(&found) {
+            continue;
+        }
         let shaded = found
             .iter()
             .map(|registers| shading.vertex(&|register: usize| registers.get(register).copied().unwrap_or_default()));

@@ -18,6 +18,7 @@
 //! | `primitives` | primitives from vertices |
 //! | `domain` | the subdivision of patches |
 //! | `stages` | the tessellation and geometry stages |
+//! | `between` | the properties of these stages, by declarations of shaders |
 //! | `pieces` | points, lines and triangles as triangles in the framebuffer |
 //! | `workgroups` | the inputs of compute shaders |
 //! | `draw` | the whole pipeline, tile by tile |
@@ -29,6 +30,7 @@
 //! - [`setup`] has the parts between vertices and pixels for other pipelines, such as Vulkan's.
 //! - A run that fails draws nothing: its pixels keep the background, and the error is reported with the picture.
 
+pub mod between;
 mod clip;
 pub mod domain;
 mod draw;

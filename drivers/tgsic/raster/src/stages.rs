@@ -85,6 +85,8 @@ pub struct Tessellation {
     pub to_evaluation: [Link; 2],
     /// The levels without a control stage.
     pub default_levels: ([f32; 4], [f32; 2]),
+    /// The inputs of the evaluation stage that hold the outer and the inner levels.
+    pub level_inputs: [Option<usize>; 2],
     /// The shape of the domain.
     pub domain: Domain,
     /// The way to round levels.
@@ -127,7 +129,13 @@ impl Tessellation {
             }
         }
         let vertices: Vec<Registers> = vertices.iter().map(|vertex| self.to_evaluation[0].inputs(vertex)).collect();
-        let patch_inputs = self.to_evaluation[1].inputs(&registers);
+        let mut patch_inputs = self.to_evaluation[1].inputs(&registers);
+        let [x, y] = inner;
+        for (register, level) in self.level_inputs.into_iter().zip([outer, [x, y, 0.0, 0.0]]) {
+            if let Some(register) = register.and_then(|register| patch_inputs.get_mut(register)) {
+                *register = level.map(f32::to_bits);
+            }
+        }
         let (all, primitives) = done;
         primitives.extend(parts.primitives.iter().map(|primitive| (number, primitive.moved(all.len()))));
         for points in parts.points.chunks(MAX_LANES) {

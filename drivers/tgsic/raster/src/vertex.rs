@@ -12,6 +12,7 @@ use crate::clip::{MAX_DISTANCES, ShadedVertex};
 use crate::interface::{Slot, find, slots};
 use crate::mesh::{Attribute, Vertex};
 use crate::scene::{FixedFunctions, Scene, SceneShader, VertexInput};
+use crate::stages::Registers;
 use crate::texture::units;
 
 /// The value of fragment inputs that were not written.
@@ -102,6 +103,8 @@ pub(crate) struct Shading<'a> {
     clip_registers: [Option<usize>; 2],
     clip_vertex: Option<usize>,
     num_distances: usize,
+    /// Cull distances follow clip distances.
+    num_culls: usize,
     fixed_functions: &'a FixedFunctions,
     /// By input of the fragment shader: the output, and whether it is a colour.
     sources: Vec<(Option<usize>, bool)>,
@@ -123,9 +126,23 @@ impl<'a> Shading<'a> {
             clip_registers: [0, 1].map(|index| register(Semantic::ClipDistance, index)),
             clip_vertex: register(Semantic::ClipVertex, 0).or(position),
             num_distances: source.property(PropertyName::NumClipdistEnabled).map_or(MAX_DISTANCES, |n| n as usize),
+            num_culls: source.property(PropertyName::NumCulldistEnabled).unwrap_or(0) as usize,
             fixed_functions,
             sources: fragment_slots.iter().map(|slot| (register(slot.semantic, slot.index), is_color(slot))).collect(),
         }
+    }
+
+    /// Whether a cull distance is negative at all vertices of a primitive.
+    pub(crate) fn is_culled(&self, vertices: &[&Registers]) -> bool {
+        let first = if self.num_culls == 0 { MAX_DISTANCES } else { self.num_distances };
+        (first..MAX_DISTANCES.min(first + self.num_culls)).any(|at| {
+            let register = self.clip_registers[at / 4];
+            let distance = |registers: &&Registers| {
+                let words = register.and_then(|register| registers.get(register));
+                words.map_or(0.0, |words| f32::from_bits(words[at % 4]))
+            };
+            !vertices.is_empty() && vertices.iter().all(|registers| distance(registers) < 0.0)
+        })
     }
 
     /// The vertex with these output registers.

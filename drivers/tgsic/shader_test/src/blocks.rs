@@ -112,7 +112,9 @@ pub(crate) fn set_member(names: &Interface, name: &str, element: u32, values: &[
         let Some((member, first)) = whole.or(part) else { continue };
         let buffer = memory.blocks.entry((block.name.clone(), element)).or_default();
         let components = usize::from(member.rows) * usize::from(member.columns);
-        for (at, values) in (first..).zip(values.chunks(components.max(1))) {
+        // The original takes further values for a scalar or vector.
+        let count = member.length.map_or(1, |length| if length == 0 { usize::MAX } else { (length - first) as usize });
+        for (at, values) in (first..).zip(values.chunks(components.max(1)).take(count)) {
             member.write(at, values, buffer);
         }
         return true;

@@ -8,6 +8,7 @@ use tgsi_compiler::front_end::Interface;
 use tgsi_driver_cpu::Shared;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, SystemValue};
 use tgsi_ir::slots::VertAttrib;
+use tgsi_raster::between::{Between, PatchState};
 use tgsi_raster::mesh::Vertex;
 use tgsi_raster::primitives::Topology;
 use tgsi_raster::setup::{Units, units, vertex_inputs};
@@ -19,7 +20,6 @@ use crate::command::{Arrays, Rectangle};
 use crate::matrices::{Matrix, inverse, transpose};
 use crate::memory;
 use crate::play::{Loaded, Player, TestShader};
-use crate::stages::{Between, PatchState};
 use crate::stream_output::StreamCommand;
 use crate::vertex_data::VertexData;
 
@@ -292,7 +292,8 @@ impl Player<'_> {
                     None => {
                         let of_element = format!("{}[{element}]", sampler.name);
                         let of_array = || self.units.get(&sampler.name).filter(|_| element == 0);
-                        self.units.get(&of_element).or_else(of_array).copied().unwrap_or(0)
+                        let unit = self.units.get(&of_element).or_else(of_array).copied();
+                        unit.unwrap_or(sampler.initial_unit + element)
                     }
                 };
                 // A texture that was not created is black.

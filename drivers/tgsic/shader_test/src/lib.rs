@@ -15,7 +15,6 @@
 //! | `memory` | the buffers of runs |
 //! | `stream_output` | captured outputs |
 //! | `queries` | properties of programs |
-//! | `stages` | the stages of a draw, by the properties of their shaders |
 //! | `draw` | draws and workgroups |
 //! | `play` | the machine: state and probes |
 //!
@@ -31,7 +30,6 @@ mod memory;
 mod play;
 mod queries;
 mod script;
-mod stages;
 mod stream_output;
 mod textures;
 mod vertex_data;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tgsi::Shader;
 use tgsi_compiler::front_end::Interface;
+use tgsi_raster::between::PatchState;
 use tgsi_raster::{Picture, ShaderRunner, Texture};
 
 use crate::blocks::{BlockPlace, set_member};
@@ -12,7 +13,6 @@ use crate::matrices::{IDENTITY, Matrix, frustum, ortho};
 use crate::memory::Memory;
 use crate::queries::Query;
 use crate::script::Script;
-use crate::stages::PatchState;
 use crate::stream_output::Streams;
 use crate::textures::{Target, TextureKind};
 

@@ -7,6 +7,9 @@ use tgsi_raster::stages::{Control, Tessellation};
 use super::link::{link, register_of};
 use super::stage::Stage;
 
+/// The slots of the levels.
+const LEVELS: [u8; 2] = [VaryingSlot::TESS_LEVEL_OUTER, VaryingSlot::TESS_LEVEL_INNER];
+
 /// The stages of two shaders.
 pub(crate) fn tessellation(vertex: &Stage<'_>, control: &Stage<'_>, evaluation: &Stage<'_>) -> Tessellation {
     // Execution modes may be in either stage.
@@ -18,10 +21,11 @@ pub(crate) fn tessellation(vertex: &Stage<'_>, control: &Stage<'_>, evaluation: 
         control: Some(Control {
             from_vertices: link(&vertex.outputs, &control.inputs, false),
             vertices: other.tcs_vertices_out.max(1) as usize,
-            levels: [VaryingSlot::TESS_LEVEL_OUTER, VaryingSlot::TESS_LEVEL_INNER].map(level),
+            levels: LEVELS.map(level),
         }),
         to_evaluation: [false, true].map(|is_patch| link(&control.outputs, &evaluation.inputs, is_patch)),
         default_levels: Default::default(),
+        level_inputs: LEVELS.map(|slot| register_of(&evaluation.inputs, slot.into())),
         domain: match mode {
             2 => Domain::Quads,
             3 => Domain::Isolines,

@@ -1,14 +1,14 @@
 //! The stages between vertices and the rasteriser: what the declarations and properties of shaders state.
 
+use crate::domain::{Domain, Spacing};
+use crate::primitives::{Form, Provoking, Topology};
+use crate::stages::{Control, Geometry, Link, Pipeline, Tessellation};
 use tgsi::Shader;
 use tgsi::tables::{File, Primitive, PropertyName, Semantic};
-use tgsi_raster::domain::{Domain, Spacing};
-use tgsi_raster::primitives::{Form, Provoking, Topology};
-use tgsi_raster::stages::{Control, Geometry, Link, Pipeline, Tessellation};
 
-/// State that commands set.
+/// State of an application.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct PatchState {
+pub struct PatchState {
     /// The vertices of a patch.
     pub vertices: usize,
     /// The levels of pipelines without a tessellation control shader.
@@ -41,7 +41,7 @@ fn register_of(slots: &[(Semantic, u16, usize)], name: Semantic, index: u16) -> 
 }
 
 /// The link between two stages. `is_patch` chooses between values of vertices and of patches.
-fn link(before: &Shader, after: &Shader, is_patch: bool) -> Link {
+pub fn link(before: &Shader, after: &Shader, is_patch: bool) -> Link {
     let outputs = slots(before, File::Output);
     let inputs = slots(after, File::Input);
     let of_kind = inputs.iter().filter(|(name, ..)| name.is_patch() == is_patch);
@@ -50,21 +50,25 @@ fn link(before: &Shader, after: &Shader, is_patch: bool) -> Link {
 
 /// The shaders between the vertex and the fragment shader.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Between<'a> {
+pub struct Between<'a> {
+    /// The vertex shader.
     pub vertex: &'a Shader,
+    /// The tessellation control shader.
     pub control: Option<&'a Shader>,
+    /// The tessellation evaluation shader.
     pub evaluation: Option<&'a Shader>,
+    /// The geometry shader.
     pub geometry: Option<&'a Shader>,
 }
 
 impl<'a> Between<'a> {
     /// The last stage before the rasteriser.
-    pub(crate) fn last(&self) -> &'a Shader {
+    pub fn last(&self) -> &'a Shader {
         self.geometry.or(self.evaluation).unwrap_or(self.vertex)
     }
 
     /// The pipeline for primitives of a topology.
-    pub(crate) fn pipeline(&self, topology: Topology, state: &PatchState) -> Pipeline {
+    pub fn pipeline(&self, topology: Topology, state: &PatchState) -> Pipeline {
         Pipeline {
             topology,
             patch_vertices: state.vertices,
@@ -77,17 +81,22 @@ impl<'a> Between<'a> {
     fn tessellation(&self, evaluation: &Shader, state: &PatchState) -> Tessellation {
         let before = self.control.unwrap_or(self.vertex);
         let property = |name: PropertyName| evaluation.property(name);
+        let inputs = slots(evaluation, File::Input);
+        let levels = |slots: &[(Semantic, u16, usize)]| {
+            [Semantic::TessOuter, Semantic::TessInner].map(|name| register_of(slots, name, 0))
+        };
         Tessellation {
             control: self.control.map(|control| {
                 let outputs = slots(control, File::Output);
                 Control {
                     from_vertices: link(self.vertex, control, false),
                     vertices: control.property(PropertyName::TcsVerticesOut).unwrap_or(1) as usize,
-                    levels: [Semantic::TessOuter, Semantic::TessInner].map(|name| register_of(&outputs, name, 0)),
+                    levels: levels(&outputs),
                 }
             }),
             to_evaluation: [false, true].map(|is_patch| link(before, evaluation, is_patch)),
             default_levels: state.default_levels,
+            level_inputs: levels(&inputs),
             domain: match property(PropertyName::TesPrimMode).and_then(Primitive::from_value) {
                 Some(Primitive::Quads) => Domain::Quads,
                 Some(Primitive::Lines) => Domain::Isolines,
