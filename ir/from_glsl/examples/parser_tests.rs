@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Prints the counts by version, and each difference with its first finding. The arguments are the versions; `hand`
-//! leaves out generated tests.
+//! leaves out generated tests. Other arguments are parts of paths, one of which each test has.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,11 +75,16 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let only_hand = arguments.iter().any(|argument| argument == "hand");
     let versions: Vec<u16> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let is_part = |argument: &&String| *argument != "hand" && argument.parse::<u16>().is_err();
+    let parts: Vec<&String> = arguments.iter().filter(is_part).collect();
     let mut paths = Vec::new();
     files(&Path::new(&root).join("tests"), &mut paths);
     if !only_hand {
         files(&Path::new(&root).join("generated_tests"), &mut paths);
     }
+    paths.retain(|path| {
+        parts.is_empty() || path.to_str().is_some_and(|path| parts.iter().any(|part| path.contains(part.as_str())))
+    });
     paths.sort();
     // By version: valid shaders (accepted, all), and invalid shaders (refused, all).
     let mut counts: BTreeMap<u16, [[usize; 2]; 2]> = BTreeMap::new();

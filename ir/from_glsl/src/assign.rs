@@ -1,14 +1,16 @@
 //! Assigns slots and registers to the variables that a shader uses, after dead code is gone.
 //!
 //! * Uniforms take registers in the order of their declaration, state after them; arrays whose indices are all constant
-//!   end at the largest one. Samplers take units in the order of declaration, without registers.
+//!   end at the largest one. Samplers and images take units in the order of declaration, without registers.
 //! * Vertex attributes take generic slots: explicit locations first, then by the number of slots, the largest first;
 //!   generic slot 0 stays free if `gl_Vertex` is used. Registers are numbered in the order of slots.
 //! * Varyings of a shader alone take slots from `VAR0` in the order of their declaration, used or not, so that two stages
 //!   with the same declarations agree. In a pipeline they have the slots that linking assigns.
 
+mod units;
+
 use rustc_hash::FxHashMap;
-use tgsi_compiler::front_end::{Interface, InterfaceVariable, Uniform};
+use tgsi_compiler::front_end::{Interface, InterfaceVariable, Subroutine, Uniform};
 use tgsi_ir::body::DerefKind;
 use tgsi_ir::entities::{Inst, User, Variable as IrVariable};
 use tgsi_ir::shader::{Shader, ShaderStage};
@@ -18,10 +20,10 @@ use tgsi_ir::{Body, InstData};
 
 use crate::builtins::variables::Role;
 use crate::link::Slots;
-use crate::members::{members, samplers};
+use crate::members::members;
 use crate::program::{Program, Storage, VariableId};
 use crate::stage_info::set_info;
-use crate::symbol::Interner;
+use crate::symbol::{Interner, Symbol};
 use crate::types::{TypeData, TypeId};
 
 /// Generic vertex attributes.
@@ -89,6 +91,7 @@ pub(crate) fn assign(
     assigner.outputs(&ordered);
     assigner.blocks(&ordered);
     assigner.captures(&ordered);
+    assigner.subroutines();
     set_info(assigner.shader, program);
     assigner.interface
 }
@@ -118,7 +121,7 @@ impl Assigner<'_> {
 
     fn uniforms(&mut self, variables: &[(VariableId, Option<IrVariable>)]) {
         let program = self.program;
-        let (mut register, mut unit) = (0, 0);
+        let (mut register, mut unit, mut image) = (0, 0, 0);
         // The order of state is that of Mesa's drivers.
         let mut ordered = variables.to_vec();
         ordered.sort_by_key(|&(id, _)| match program.variable(id).storage {
@@ -133,15 +136,22 @@ impl Assigner<'_> {
                     continue;
                 }
                 let usage = variable.map(|variable| self.usage(variable)).unwrap_or_default();
-                let Some(variable) = variable.filter(|_| usage.is_used) else {
+                let summary = program.types.summary(data.ty);
+                // Accesses to counters have no derefs.
+                let is_counter = summary.counters > 0;
+                let inner = program.types.get(program.types.without_arrays(data.ty));
+                let is_subroutine = matches!(inner, TypeData::Subroutine(_));
+                let Some(variable) = variable.filter(|_| usage.is_used || is_counter) else {
                     if is_uniform {
                         let name = self.name(id);
                         self.interface.unused.push(name);
                     }
                     continue;
                 };
-                if program.types.summary(data.ty).has_opaque {
-                    self.sampler(id, variable, &mut unit);
+                if is_counter {
+                    self.counters(id);
+                } else if summary.has_opaque && !is_subroutine {
+                    self.opaque(id, variable, &mut unit, &mut image);
                 }
                 let (ty, num_registers) = self.used_type(id, usage);
                 // Structs may have samplers and other fields.
@@ -164,6 +174,8 @@ impl Assigner<'_> {
         }
         self.shader.num_uniforms = register;
         self.shader.info.num_textures = unit;
+        self.shader.info.num_images = image;
+        self.interface.resources.sort_by_key(|resource| (resource.kind, resource.register, resource.offset));
     }
 
     /// The value of an initialiser, or the words of the registers of state.
@@ -208,25 +220,6 @@ impl Assigner<'_> {
         (variable.ty, registers)
     }
 
-    fn sampler(&mut self, id: VariableId, variable: IrVariable, unit: &mut u32) {
-        let data = self.program.variable(id);
-        let first = data.traits.binding.unwrap_or(*unit);
-        let samplers = samplers(self.program, self.interner, id, first);
-        let num_units = samplers.iter().fold(0u32, |sum, sampler| sum.saturating_add(sampler.num_units));
-        self.interface.samplers.extend(samplers);
-        if let Some(data) = self.shader.variables.get_mut(variable) {
-            data.driver_location = first;
-            data.binding = first;
-            data.location = -1;
-        }
-        let units = (first..first.saturating_add(num_units)).take_while(|&unit| unit < 128);
-        for unit in units {
-            self.shader.info.textures_used |= 1 << unit;
-            self.shader.info.samplers_used |= if unit < 32 { 1 << unit } else { 0 };
-        }
-        *unit = (*unit).max(first.saturating_add(num_units));
-    }
-
     fn inputs(&mut self, variables: &[(VariableId, Option<IrVariable>)]) {
         let program = self.program;
         let is_vertex = program.stage == ShaderStage::Vertex;
@@ -253,35 +246,44 @@ impl Assigner<'_> {
         self.shader.num_inputs = self.number(found, true);
     }
 
-    /// Gives vertex attributes generic slots.
+    /// Gives vertex attributes locations, and generic slots by them. Vectors of three or four doubles have one location
+    /// and two slots.
     fn attributes(
         &mut self,
         generic: &[(VariableId, Option<IrVariable>)],
         uses_position: bool,
         found: &mut Vec<(VariableId, IrVariable, i32)>,
     ) {
+        let program = self.program;
         let mut taken = u32::from(uses_position);
-        let mask = |first: u32, slots: u32| (((1u64 << slots.min(32)) - 1) << first.min(32)) as u32;
+        let mask = |first: u32, count: u32| (((1u64 << count.min(32)) - 1) << first.min(32)) as u32;
+        let locations_of = |id: VariableId| program.types.attribute_locations(program.variable(id).ty).max(1);
         let used = || generic.iter().filter_map(|&(id, variable)| Some((id, variable?)));
+        let mut placed: Vec<(VariableId, IrVariable, u32)> = Vec::new();
         for (id, variable) in used() {
-            if let Some(location) = self.program.variable(id).traits.location {
-                taken |= mask(location, self.program.slots(id));
-                found.push((
-                    id,
-                    variable,
-                    i32::from(VertAttrib::GENERIC0).saturating_add(location.min(1 << 20) as i32),
-                ));
+            if let Some(location) = program.variable(id).traits.location {
+                taken |= mask(location, locations_of(id));
+                placed.push((id, variable, location.min(1 << 20)));
             }
         }
-        let mut rest: Vec<_> = used().filter(|(id, _)| self.program.variable(*id).traits.location.is_none()).collect();
+        let mut rest: Vec<_> = used().filter(|(id, _)| program.variable(*id).traits.location.is_none()).collect();
         // A stable sort: variables of one size keep the order of declaration.
-        rest.sort_by_key(|(id, _)| std::cmp::Reverse(self.program.slots(*id)));
+        rest.sort_by_key(|(id, _)| std::cmp::Reverse(locations_of(*id)));
         for (id, variable) in rest {
-            let slots = self.program.slots(id);
-            let free = (0..ATTRIBUTES).find(|&first| first + slots <= ATTRIBUTES && taken & mask(first, slots) == 0);
+            let count = locations_of(id);
+            let free = (0..ATTRIBUTES).find(|&first| first + count <= ATTRIBUTES && taken & mask(first, count) == 0);
             let first = free.unwrap_or(ATTRIBUTES);
-            taken |= mask(first, slots);
-            found.push((id, variable, i32::from(VertAttrib::GENERIC0) + first as i32));
+            taken |= mask(first, count);
+            placed.push((id, variable, first));
+        }
+        let dual = placed.iter().filter(|(id, ..)| program.types.is_dual(program.variable(*id).ty));
+        let mut dual: Vec<(u32, u32)> = dual.map(|&(id, _, first)| (first, locations_of(id))).collect();
+        dual.sort_unstable();
+        dual.dedup_by_key(|(first, _)| *first);
+        for (id, variable, first) in placed {
+            let before = dual.iter().take_while(|(other, _)| *other < first);
+            let slot = before.fold(first, |slot, (_, count)| slot.saturating_add(*count));
+            found.push((id, variable, i32::from(VertAttrib::GENERIC0).saturating_add_unsigned(slot)));
         }
     }
 
@@ -356,6 +358,17 @@ impl Assigner<'_> {
             self.varyings(&generic, &mut found);
         }
         self.shader.num_outputs = self.number(found, false);
+    }
+
+    /// Lists the functions that subroutine uniforms select.
+    fn subroutines(&mut self) {
+        let functions = self.program.arenas.function.iter();
+        let numbered = functions.filter_map(|function| Some((function.subroutine?, function.name)));
+        let mut found: Vec<(u32, Symbol)> = numbered.collect();
+        found.sort_unstable();
+        let name = |symbol| self.interner.spelling(symbol).to_owned();
+        self.interface.subroutines =
+            found.iter().map(|&(index, symbol)| Subroutine::new(name(symbol), index)).collect();
     }
 
     /// Numbers registers in the order of slots; variables that share a slot share its register. Returns their number.

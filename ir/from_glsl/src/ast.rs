@@ -165,7 +165,6 @@ pub(crate) enum ExprKind {
         unsigned: bool,
     },
     /// An integer literal with the suffix `l` or `ul`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "versions whose analysis reads it are not accepted yet"))]
     Int64 {
         bits: u64,
         unsigned: bool,
@@ -199,7 +198,6 @@ pub(crate) enum ExprKind {
     /// `type(arguments)` where the type is a keyword, has array dimensions, or is an error.
     Construct(TypeSpec, List<ExprId>),
     /// `base[index](arguments)`: an element of an array of subroutines.
-    #[cfg_attr(not(test), expect(dead_code, reason = "versions whose analysis reads it are not accepted yet"))]
     Invoke(ExprId, List<ExprId>),
     /// `base.name(arguments)`.
     Method(ExprId, Symbol, List<ExprId>),
@@ -263,7 +261,6 @@ pub(crate) enum QualifierKind {
     /// `layout(...)`.
     Layout(List<LayoutItem>),
     /// `subroutine(...)`: names of subroutine types.
-    #[cfg_attr(not(test), expect(dead_code, reason = "versions whose analysis reads it are not accepted yet"))]
     Subroutine(List<Symbol>),
 }
 

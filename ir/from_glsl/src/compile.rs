@@ -133,6 +133,27 @@ mod tests {
     }
 
     #[test]
+    fn distances_are_counted() {
+        let vertex = "#version 130\nout float gl_ClipDistance[6]; void main() { gl_Position = vec4(0.0);\n\
+                      gl_ClipDistance[1] = 1.0; }";
+        let unsized_array = vertex.replace("out float gl_ClipDistance[6];", "");
+        let fragment = "#version 130\nin float gl_ClipDistance[3]; void main() {\n\
+                        gl_FragColor = vec4(gl_ClipDistance[1]); }";
+        let count = |text, stage| module(text, stage).shader.info.clip_distance_array_size;
+        let (of_vertex, of_fragment) = (ShaderStage::Vertex, ShaderStage::Fragment);
+        assert_eq!(count(vertex, of_vertex), 6);
+        assert_eq!((count(&unsized_array, of_vertex), count(fragment, of_fragment)), (2, 3));
+    }
+
+    #[test]
+    fn a_discard_leaves_the_loop() {
+        let loops = "#version 130\nuniform int n; out vec4 c; void main() { int i = 0; while (true) { if (i > n) discard; i++; } }";
+        let printed = tgsi_ir::text::print(&module(loops, ShaderStage::Fragment).shader);
+        let (_, after) = printed.split_once("@terminate").expect("a discard");
+        assert_eq!(after.lines().nth(1).map(str::trim), Some("break"), "{printed}");
+    }
+
+    #[test]
     fn matrices_and_structs_are_whole_in_the_interface() {
         let text = "attribute mat3 turn; uniform struct { mat2 m; float f; } parts; varying mat2 product;\n\
                     void main() { product = parts.m * parts.f; gl_Position = vec4(turn[1], product[0][0]); }\n";

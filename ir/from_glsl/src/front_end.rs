@@ -61,13 +61,24 @@ const STAGES: &[(&str, ShaderStage)] = &[
     ("comp", ShaderStage::Compute),
 ];
 
+/// Names and the stages of the texts that have them. The first one counts.
+const NAMES: &[(&str, ShaderStage)] = &[
+    ("local_size_x", ShaderStage::Compute),
+    ("gl_GlobalInvocationID", ShaderStage::Compute),
+    ("EmitVertex", ShaderStage::Geometry),
+    ("gl_TessCoord", ShaderStage::TessEval),
+    ("gl_TessLevelOuter", ShaderStage::TessCtrl),
+    ("gl_Position", ShaderStage::Vertex),
+    ("ftransform", ShaderStage::Vertex),
+];
+
 impl FrontEnd for Glsl {
     fn name(&self) -> &'static str {
         "glsl"
     }
 
     fn about(&self) -> &'static str {
-        "GLSL 1.10, 1.20 and ES 1.00: vertex and fragment shaders, also several in a `.shader_test` file"
+        "GLSL 1.10 to 4.60 and ES 1.00 to 3.20, all stages, also several in a `.shader_test` file"
     }
 
     fn file_extensions(&self) -> &'static [&'static str] {
@@ -227,7 +238,8 @@ impl GlslReader {
             extension.and_then(|extension| STAGES.iter().find(|(name, _)| *name == extension)).map(|&(_, stage)| stage);
         let has = |name: &str| bytes.windows(name.len()).any(|window| window == name.as_bytes());
         self.stage.or(of_extension).unwrap_or_else(|| {
-            if has("gl_Position") || has("ftransform") { ShaderStage::Vertex } else { ShaderStage::Fragment }
+            let found = NAMES.iter().find(|(name, _)| has(name));
+            found.map_or(ShaderStage::Fragment, |&(_, stage)| stage)
         })
     }
 }

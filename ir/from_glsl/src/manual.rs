@@ -5,7 +5,7 @@
 mod support;
 
 use support::{check_pages, page, pages, table};
-use tgsi_compiler::front_end::Interface;
+use tgsi_compiler::front_end::{Interface, ResourceKind};
 use tgsi_ir::ShaderStage;
 use tgsi_ir::slots::{FragResult, VaryingSlot, VertAttrib};
 
@@ -109,6 +109,20 @@ fn registers(interface: &Interface, stage: ShaderStage) -> String {
     }
     for sampler in &interface.samplers {
         line(format!("SAMP[{}]", range(sampler.unit, sampler.num_units)), &sampler.ty, &sampler.name);
+    }
+    for resource in &interface.resources {
+        let file = match resource.kind {
+            ResourceKind::UniformBlock => "CONST",
+            ResourceKind::StorageBlock => "BUFFER",
+            ResourceKind::Image => "IMAGE",
+            ResourceKind::CounterBuffer => "HWATOMIC",
+            _ => continue,
+        };
+        let range = range(resource.register, resource.num_registers);
+        line(format!("{file}[{range}]"), resource.kind_name(), &resource.name);
+        for member in &resource.members {
+            line(format!("  byte {}", member.offset), "member", &member.path);
+        }
     }
     let is_vertex = stage == ShaderStage::Vertex;
     for (list, file, is_input) in [(&interface.inputs, "IN", true), (&interface.outputs, "OUT", false)] {

@@ -5,7 +5,7 @@ use tgsi_compiler::front_end::{ComponentType, SamplerUniform, UniformMember};
 use crate::builtins::variables::state;
 use crate::program::{Program, Storage, VariableId};
 use crate::symbol::{Interner, Symbol};
-use crate::types::{Scalar, TypeData, TypeId};
+use crate::types::{ImageType, Scalar, TypeData, TypeId};
 
 /// The members of a uniform in its registers, in order. Elements beyond the registers are left out.
 pub(crate) fn members(
@@ -91,18 +91,12 @@ impl Finder<'_> {
     /// The member of a scalar, vector or matrix.
     fn simple(&self, ty: TypeId, path: String, register: u32) -> Option<UniformMember> {
         let (scalar, rows, columns) = match self.program.types.get(ty) {
+            TypeData::Subroutine(_) => (Scalar::Uint, 1, 1),
             TypeData::Vector { scalar, components } => (scalar, components, 1),
             TypeData::Matrix { scalar, columns, rows } => (scalar, rows, columns),
             _ => return None,
         };
-        let component_type = match scalar {
-            Scalar::Bool => ComponentType::Bool,
-            Scalar::Int => ComponentType::Int,
-            Scalar::Uint => ComponentType::Uint,
-            Scalar::Float => ComponentType::Float,
-            Scalar::Double => ComponentType::Double,
-        };
-        Some(UniformMember::new(path, component_type, rows, columns, register))
+        Some(UniformMember::new(path, scalar.component_type(), rows, columns, register))
     }
 }
 
@@ -120,6 +114,31 @@ enum Step {
 /// the IR's pass `lower_samplers` gives them: the first sampler of a struct for all elements of the arrays around it,
 /// then the next one.
 pub(crate) fn samplers(program: &Program, interner: &Interner, id: VariableId, first: u32) -> Vec<SamplerUniform> {
+    let all = opaque_members(program, interner, id, first, |data| matches!(data, TypeData::Sampler(_)).then_some(()));
+    all.into_iter().map(|(sampler, ())| sampler).collect()
+}
+
+/// The images of a uniform by name, as [`samplers`], with their types.
+pub(crate) fn images(
+    program: &Program,
+    interner: &Interner,
+    id: VariableId,
+    first: u32,
+) -> Vec<(SamplerUniform, ImageType)> {
+    opaque_members(program, interner, id, first, |data| match data {
+        TypeData::Image(image) => Some(image),
+        _ => None,
+    })
+}
+
+/// The members of a kind, with what `kind` returns for their types.
+fn opaque_members<K: Copy>(
+    program: &Program,
+    interner: &Interner,
+    id: VariableId,
+    first: u32,
+    kind: fn(TypeData) -> Option<K>,
+) -> Vec<(SamplerUniform, K)> {
     let variable = program.variable(id);
     let (mut found, mut unit) = (Vec::new(), first);
     // Fields in order; the depth is bounded by the parser.
@@ -133,17 +152,19 @@ pub(crate) fn samplers(program: &Program, interner: &Interner, id: VariableId, f
                 let fields = program.types.fields(ty).iter().rev();
                 pending.extend(fields.map(|field| (field.ty, [&steps[..], &[Step::Field(field.name)]].concat())));
             }
-            TypeData::Sampler(_) => {
+            data => {
+                let Some(kind) = kind(data) else { continue };
                 let name = interner.spelling(variable.name).to_owned();
                 let ty = program.types.name(ty, interner);
-                named_samplers(interner, name, &ty, &steps, &mut unit, &mut found);
+                let mut named = Vec::new();
+                named_samplers(interner, name, &ty, &steps, &mut unit, &mut named);
+                found.extend(named.into_iter().map(|member| (member, kind)));
             }
-            _ => {}
         }
     }
     // The elements of all dimensions have consecutive units of the application.
     if let Some(binding) = variable.traits.binding {
-        for sampler in &mut found {
+        for (sampler, _) in &mut found {
             sampler.initial_unit = binding.saturating_add(sampler.unit.saturating_sub(first));
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn align_up(value: u32, align: u32) -> u32 {
 }
 
 fn vector(scalar: Scalar, components: u8) -> Place {
-    let bytes = if scalar == Scalar::Double { 8 } else { 4 };
+    let bytes = if scalar.is_wide() { 8 } else { 4 };
     let count = u32::from(components);
     Place { bytes: count * bytes, align: count.next_power_of_two() * bytes }
 }

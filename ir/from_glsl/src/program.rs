@@ -4,6 +4,7 @@
 //! value is known have it as a constant. As in the syntax tree, operands precede the expressions that use them.
 
 use crate::ast::{BinaryOp, UnaryOp};
+use crate::builtins::formats::ImageFormat;
 use crate::builtins::functions::BuiltinOp;
 use crate::builtins::variables::BuiltinVariable;
 use crate::keyword::Keyword;
@@ -11,6 +12,7 @@ use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{TypeData, TypeId, Types};
 use crate::version::Version;
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::shader::ShaderStage;
 
 macro_rules! ids {
@@ -85,6 +87,13 @@ pub(crate) enum Storage {
     Builtin(BuiltinVariable),
 }
 
+impl Storage {
+    /// Whether variables are memory that other invocations change: of a buffer or of the workgroup.
+    pub(crate) fn is_shared_memory(self) -> bool {
+        matches!(self, Storage::Buffer | Storage::Shared)
+    }
+}
+
 /// Interpolation of an input of fragment shaders.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Interpolation {
@@ -124,6 +133,12 @@ pub(crate) struct Traits {
     pub(crate) patch: bool,
     /// `layout(stream = ...)`
     pub(crate) stream: Option<u32>,
+    /// `layout(offset = ...)`; of atomic counters also the offset that follows from other counters.
+    pub(crate) offset: Option<u32>,
+    /// The layout of the texels of an image.
+    pub(crate) format: Option<&'static ImageFormat>,
+    /// `coherent`, `volatile`, `restrict`, `readonly`, `writeonly`
+    pub(crate) access: AccessFlags,
     /// The precision of versions that have one: its own, or the default of the type.
     pub(crate) precision: Option<Keyword>,
 }
@@ -255,6 +270,8 @@ pub(crate) struct Parameter {
     pub(crate) direction: Direction,
     /// `const`
     pub(crate) is_const: bool,
+    /// Memory qualifiers of an image.
+    pub(crate) access: AccessFlags,
     /// Its variable in the body; `None` for functions without a body and unnamed parameters.
     pub(crate) variable: Option<VariableId>,
 }
@@ -270,8 +287,10 @@ pub(crate) struct Function {
     pub(crate) parameters: Vec<Parameter>,
     /// The statements of the body; `None` without a definition.
     pub(crate) body: Option<Vec<StmtId>>,
-    /// The functions that it calls, each once.
+    /// The functions that it calls, each once; of a subroutine type, those that implement it.
     pub(crate) callees: Vec<(FunctionId, TokenRange)>,
+    /// The number that selects it as a subroutine.
+    pub(crate) subroutine: Option<u32>,
     /// The name in its first declaration or, if there is one, its definition.
     pub(crate) tokens: TokenRange,
 }
@@ -328,6 +347,8 @@ pub(crate) enum ExprKind {
     /// A call of a function of the shader. Arguments of `out` and `inout` parameters are targets of the parameter's
     /// type, or of a type to which it converts.
     Call(FunctionId, ExprList),
+    /// A call of the function that a subroutine uniform, the first operand, selects. The function is that of its type.
+    CallSubroutine(ExprId, FunctionId, ExprList),
     /// A call of a function of the language.
     Builtin(BuiltinOp, ExprList),
     /// Writes a value to a target. The value of the expression is that value.

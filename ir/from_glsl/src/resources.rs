@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use tgsi_compiler::front_end::{BlockMember, ComponentType, Descriptor, Resource, ResourceKind};
+use tgsi_compiler::front_end::{BlockMember, Descriptor, Resource, ResourceKind};
 use tgsi_ir::entities::Variable as IrVariable;
 
 use crate::assign::Assigner;
 use crate::packing::Packer;
 use crate::program::{Block, Packing, Storage, VariableId};
-use crate::types::{Scalar, TypeData, TypeId};
+use crate::types::{TypeData, TypeId};
 
 /// Members of blocks that are described. Arrays of structs multiply them.
 const MAX_MEMBERS: usize = 1 << 16;
@@ -161,7 +161,7 @@ impl Assigner<'_> {
                     TypeData::Matrix { scalar, columns, rows } => (scalar, rows, columns),
                     _ => return,
                 };
-                let mut member = BlockMember::new(path, component_type(scalar), rows, columns, offset);
+                let mut member = BlockMember::new(path, scalar.component_type(), rows, columns, offset);
                 member.length = length;
                 member.array_stride = array_stride;
                 member.matrix_stride = packer.stride(types, element, packing, row_major);
@@ -240,23 +240,12 @@ fn leaves(assigner: &Assigner<'_>, ty: TypeId) -> Vec<(u32, bool)> {
                 pending.extend(std::iter::repeat_n(element, length.unwrap_or(1).min(MAX_CAPTURES as u32) as usize));
             }
             TypeData::Struct(_) => pending.extend(types.fields(ty).iter().rev().map(|field| field.ty)),
-            TypeData::Vector { scalar, components } => found.push((components.into(), scalar == Scalar::Double)),
+            TypeData::Vector { scalar, components } => found.push((components.into(), scalar.is_wide())),
             TypeData::Matrix { scalar, columns, rows } => {
-                found.extend((0..columns).map(|_| (u32::from(rows), scalar == Scalar::Double)));
+                found.extend((0..columns).map(|_| (u32::from(rows), scalar.is_wide())));
             }
             _ => {}
         }
     }
     found
-}
-
-/// The type of components in descriptions.
-pub(crate) fn component_type(scalar: Scalar) -> ComponentType {
-    match scalar {
-        Scalar::Bool => ComponentType::Bool,
-        Scalar::Int => ComponentType::Int,
-        Scalar::Uint => ComponentType::Uint,
-        Scalar::Float => ComponentType::Float,
-        Scalar::Double => ComponentType::Double,
-    }
 }

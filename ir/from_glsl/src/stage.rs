@@ -126,7 +126,10 @@ impl StageUnit {
         pipeline::into_ssa_with(&mut stage.emitted.shader, &mut Passes::default().without(resources));
         let usages = usages(&stage.emitted.shader);
         let of_interface = stage.emitted.interface.iter();
-        stage.used = of_interface.filter(|(_, variable)| usages.contains_key(variable)).map(|&(id, _)| id).collect();
+        // Accesses to counters have no derefs.
+        let is_counter = |id| stage.program.types.summary(stage.program.variable(id).ty).counters > 0;
+        let is_used = |id, variable| usages.contains_key(&variable) || is_counter(id);
+        stage.used = of_interface.filter(|&&(id, variable)| is_used(id, variable)).map(|&(id, _)| id).collect();
         Ok(stage)
     }
 

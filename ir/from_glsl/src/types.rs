@@ -1,12 +1,17 @@
 //! Types of expressions and variables, interned: equal types of a unit have equal ids.
 
+mod keywords;
+
 use rustc_hash::FxHashMap;
+use tgsi_compiler::front_end::ComponentType;
 use tgsi_environment::SamplerDim;
 
 use crate::keyword::Keyword;
 use crate::program::BlockId;
 use crate::symbol::{Interner, Symbol};
 use crate::token::TokenRange;
+
+pub(crate) use keywords::{image_of, of_keyword, sampler_of};
 
 /// Type of a component.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -21,20 +26,43 @@ pub(crate) enum Scalar {
     Float,
     /// `double`
     Double,
+    /// `int64_t`
+    Int64,
+    /// `uint64_t`
+    Uint64,
 }
 
 impl Scalar {
     /// All, in the order of their numbers.
-    pub(crate) const ALL: [Scalar; 5] = [Scalar::Bool, Scalar::Int, Scalar::Uint, Scalar::Float, Scalar::Double];
+    pub(crate) const ALL: [Scalar; 7] =
+        [Scalar::Bool, Scalar::Int, Scalar::Uint, Scalar::Float, Scalar::Double, Scalar::Int64, Scalar::Uint64];
+
+    /// The type in descriptions of interfaces.
+    pub(crate) fn component_type(self) -> ComponentType {
+        match self {
+            Scalar::Bool => ComponentType::Bool,
+            Scalar::Int => ComponentType::Int,
+            Scalar::Uint => ComponentType::Uint,
+            Scalar::Int64 => ComponentType::Int64,
+            Scalar::Uint64 => ComponentType::Uint64,
+            Scalar::Float => ComponentType::Float,
+            Scalar::Double => ComponentType::Double,
+        }
+    }
 
     /// Whether values are numbers.
     pub(crate) fn is_numeric(self) -> bool {
         self != Scalar::Bool
     }
 
-    /// Whether values are `int` or `uint`.
+    /// Whether values are integers of any size.
     pub(crate) fn is_integer(self) -> bool {
-        matches!(self, Scalar::Int | Scalar::Uint)
+        matches!(self, Scalar::Int | Scalar::Uint | Scalar::Int64 | Scalar::Uint64)
+    }
+
+    /// Whether values have 64 bits.
+    pub(crate) fn is_wide(self) -> bool {
+        matches!(self, Scalar::Double | Scalar::Int64 | Scalar::Uint64)
     }
 
     /// Whether values are floats of any size.
@@ -50,6 +78,8 @@ impl Scalar {
             Scalar::Uint => ("uint", "u"),
             Scalar::Float => ("float", ""),
             Scalar::Double => ("double", "d"),
+            Scalar::Int64 => ("int64_t", "i64"),
+            Scalar::Uint64 => ("uint64_t", "u64"),
         }
     }
 }
@@ -67,6 +97,42 @@ pub(crate) struct SamplerType {
     pub(crate) result: Scalar,
     /// The keyword.
     pub(crate) name: Keyword,
+}
+
+/// The type of an image whose texels are read and written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ImageType {
+    /// Dimensionality.
+    pub(crate) dim: SamplerDim,
+    /// Array of images.
+    pub(crate) array: bool,
+    /// Type of the components of texels.
+    pub(crate) texel: Scalar,
+    /// The keyword.
+    pub(crate) name: Keyword,
+}
+
+impl ImageType {
+    /// Components of coordinates: the faces of cubes count like layers.
+    pub(crate) fn coordinates(&self) -> u8 {
+        if self.dim == SamplerDim::Cube { 3 } else { self.dim.num_coords() + u8::from(self.array) }
+    }
+
+    /// Components of the size.
+    pub(crate) fn size(&self) -> u8 {
+        // The size of a cube is that of a face.
+        let dimensions = if self.dim == SamplerDim::Cube { 2 } else { self.dim.num_coords() };
+        dimensions + u8::from(self.array)
+    }
+}
+
+/// The type of a subroutine uniform.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct SubroutineType {
+    /// Name.
+    pub(crate) name: Symbol,
+    /// The number of the function of the program that has the parameters and the result.
+    pub(crate) function: u32,
 }
 
 /// A type.
@@ -111,6 +177,12 @@ pub(crate) enum TypeData {
     },
     /// A sampler.
     Sampler(SamplerType),
+    /// An image.
+    Image(ImageType),
+    /// An atomic counter.
+    AtomicUint,
+    /// A uniform that selects one of several functions.
+    Subroutine(SubroutineType),
 }
 
 /// A field of a struct.
@@ -142,13 +214,17 @@ pub(crate) struct StructType {
 /// Sums over a type, kept because a chain of structs that have two fields of the one before is exponential to walk.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Summary {
-    /// Scalar components of all elements and fields; saturates. Unsized arrays and samplers count 0.
+    /// Scalar components of all elements and fields; saturates. Unsized arrays and opaque types count 0.
     pub(crate) components: u32,
     /// Registers of four components of a uniform: one for each scalar, vector and matrix column, two for `dvec3` and
     /// `dvec4`; saturates.
     pub(crate) registers: u32,
-    /// Whether it is or contains a sampler.
+    /// Atomic counters of all elements and fields; saturates.
+    pub(crate) counters: u32,
+    /// Whether it is or contains a sampler, an image, an atomic counter or a subroutine.
     pub(crate) has_opaque: bool,
+    /// Whether it is or contains an image.
+    pub(crate) has_image: bool,
     /// Whether it is or contains an array.
     pub(crate) has_array: bool,
     /// Whether it is or contains integers or doubles, which are not interpolated.
@@ -196,7 +272,7 @@ impl TypeId {
 
     /// A float matrix of 2 to 4 columns and rows.
     pub(crate) const fn matrix(columns: u8, rows: u8) -> TypeId {
-        TypeId(22 + 3 * (columns as u32 - 2) + rows as u32 - 2)
+        TypeId(30 + 3 * (columns as u32 - 2) + rows as u32 - 2)
     }
 
     /// The number in the table, in which element types precede their arrays and structs.
@@ -248,14 +324,14 @@ impl Types {
     }
 
     fn summarize(&self, data: TypeData) -> Summary {
-        let of_vector = |scalar: Scalar, components: u8| 1 + u32::from(scalar == Scalar::Double && components > 2);
+        let of_vector = |scalar: Scalar, components: u8| 1 + u32::from(scalar.is_wide() && components > 2);
         match data {
             TypeData::Error | TypeData::Void => Summary::default(),
             TypeData::Vector { scalar, components } => Summary {
                 components: components.into(),
                 registers: of_vector(scalar, components),
                 has_flat: !matches!(scalar, Scalar::Float | Scalar::Bool),
-                has_double: scalar == Scalar::Double,
+                has_double: scalar.is_wide(),
                 words: u32::from(components) * words(scalar),
                 locations: 1,
                 ..Summary::default()
@@ -264,7 +340,7 @@ impl Types {
                 components: u32::from(columns) * u32::from(rows),
                 registers: u32::from(columns) * of_vector(scalar, rows),
                 has_flat: scalar == Scalar::Double,
-                has_double: scalar == Scalar::Double,
+                has_double: scalar.is_wide(),
                 words: u32::from(columns) * u32::from(rows) * words(scalar),
                 locations: 1,
                 ..Summary::default()
@@ -274,7 +350,9 @@ impl Types {
                 fields.iter().map(|field| self.summary(field.ty)).fold(Summary::default(), |sum, field| Summary {
                     components: sum.components.saturating_add(field.components),
                     registers: sum.registers.saturating_add(field.registers),
+                    counters: sum.counters.saturating_add(field.counters),
                     has_opaque: sum.has_opaque | field.has_opaque,
+                    has_image: sum.has_image | field.has_image,
                     has_array: sum.has_array | field.has_array,
                     has_flat: sum.has_flat | field.has_flat,
                     has_double: sum.has_double | field.has_double,
@@ -289,11 +367,15 @@ impl Types {
                     registers: of_element.registers.saturating_mul(length),
                     words: of_element.words.saturating_mul(length),
                     locations: of_element.locations.saturating_mul(length),
+                    counters: of_element.counters.saturating_mul(length),
                     has_array: true,
                     ..of_element
                 }
             }
             TypeData::Sampler(_) => Summary { has_opaque: true, locations: 1, ..Summary::default() },
+            TypeData::Image(_) => Summary { has_opaque: true, has_image: true, locations: 1, ..Summary::default() },
+            TypeData::AtomicUint => Summary { counters: 1, has_opaque: true, ..Summary::default() },
+            TypeData::Subroutine(_) => Summary { registers: 1, has_opaque: true, locations: 1, ..Summary::default() },
         }
     }
 
@@ -426,6 +508,21 @@ impl Types {
         ty
     }
 
+    /// Locations that a vertex input takes: one for each scalar, vector and matrix column.
+    pub(crate) fn attribute_locations(&self, ty: TypeId) -> u32 {
+        let registers = self.summary(ty).registers;
+        if self.is_dual(ty) { registers / 2 } else { registers }
+    }
+
+    /// Whether the vectors of a type take two registers each.
+    pub(crate) fn is_dual(&self, ty: TypeId) -> bool {
+        match self.get(self.without_arrays(ty)) {
+            TypeData::Vector { scalar, components } => scalar.is_wide() && components > 2,
+            TypeData::Matrix { scalar, rows, .. } => scalar.is_wide() && rows > 2,
+            _ => false,
+        }
+    }
+
     /// The name as in the source: `vec3`, `mat2x3`, `float[4]`.
     pub(crate) fn name(&self, ty: TypeId, interner: &Interner) -> String {
         let mut dimensions = String::new();
@@ -451,6 +548,9 @@ impl Types {
                 None => "struct".to_owned(),
             },
             TypeData::Sampler(sampler) => sampler.name.name().to_owned(),
+            TypeData::Image(image) => image.name.name().to_owned(),
+            TypeData::AtomicUint => Keyword::AtomicUint.name().to_owned(),
+            TypeData::Subroutine(subroutine) => interner.spelling(subroutine.name).to_owned(),
         };
         name + &dimensions
     }
@@ -458,105 +558,12 @@ impl Types {
 
 /// Words of a component.
 fn words(scalar: Scalar) -> u32 {
-    if scalar == Scalar::Double { 2 } else { 1 }
-}
-
-/// The type of a keyword; `None` if it names no type of this front end.
-pub(crate) fn of_keyword(types: &mut Types, keyword: Keyword) -> Option<TypeId> {
-    use Keyword as K;
-    let vector = |scalar, components| Some(TypeId::vector(scalar, components));
-    let float = |columns, rows| Some(TypeId::matrix(columns, rows));
-    let mut double = |columns, rows| Some(types.intern(TypeData::Matrix { scalar: Scalar::Double, columns, rows }));
-    match keyword {
-        K::Void => Some(TypeId::VOID),
-        K::Bool => vector(Scalar::Bool, 1),
-        K::Bvec2 => vector(Scalar::Bool, 2),
-        K::Bvec3 => vector(Scalar::Bool, 3),
-        K::Bvec4 => vector(Scalar::Bool, 4),
-        K::Int => vector(Scalar::Int, 1),
-        K::Ivec2 => vector(Scalar::Int, 2),
-        K::Ivec3 => vector(Scalar::Int, 3),
-        K::Ivec4 => vector(Scalar::Int, 4),
-        K::Uint => vector(Scalar::Uint, 1),
-        K::Uvec2 => vector(Scalar::Uint, 2),
-        K::Uvec3 => vector(Scalar::Uint, 3),
-        K::Uvec4 => vector(Scalar::Uint, 4),
-        K::Float => vector(Scalar::Float, 1),
-        K::Vec2 => vector(Scalar::Float, 2),
-        K::Vec3 => vector(Scalar::Float, 3),
-        K::Vec4 => vector(Scalar::Float, 4),
-        K::Double => vector(Scalar::Double, 1),
-        K::Dvec2 => vector(Scalar::Double, 2),
-        K::Dvec3 => vector(Scalar::Double, 3),
-        K::Dvec4 => vector(Scalar::Double, 4),
-        K::Mat2 | K::Mat2x2 => float(2, 2),
-        K::Mat2x3 => float(2, 3),
-        K::Mat2x4 => float(2, 4),
-        K::Mat3x2 => float(3, 2),
-        K::Mat3 | K::Mat3x3 => float(3, 3),
-        K::Mat3x4 => float(3, 4),
-        K::Mat4x2 => float(4, 2),
-        K::Mat4x3 => float(4, 3),
-        K::Mat4 | K::Mat4x4 => float(4, 4),
-        K::Dmat2 | K::Dmat2x2 => double(2, 2),
-        K::Dmat2x3 => double(2, 3),
-        K::Dmat2x4 => double(2, 4),
-        K::Dmat3x2 => double(3, 2),
-        K::Dmat3 | K::Dmat3x3 => double(3, 3),
-        K::Dmat3x4 => double(3, 4),
-        K::Dmat4x2 => double(4, 2),
-        K::Dmat4x3 => double(4, 3),
-        K::Dmat4 | K::Dmat4x4 => double(4, 4),
-        _ => sampler_of(keyword).map(|sampler| types.intern(TypeData::Sampler(sampler))),
-    }
-}
-
-/// The sampler type of a keyword.
-pub(crate) fn sampler_of(name: Keyword) -> Option<SamplerType> {
-    let spelling = name.name();
-    let (result, rest) = match spelling.split_once("sampler")? {
-        ("", rest) => (Scalar::Float, rest),
-        ("i", rest) => (Scalar::Int, rest),
-        ("u", rest) => (Scalar::Uint, rest),
-        _ => return None,
-    };
-    let (rest, shadow) = rest.strip_suffix("Shadow").map_or((rest, false), |rest| (rest, true));
-    let (rest, array) = rest.strip_suffix("Array").map_or((rest, false), |rest| (rest, true));
-    let dim = match rest {
-        "1D" => SamplerDim::Dim1D,
-        "2D" => SamplerDim::Dim2D,
-        "3D" => SamplerDim::Dim3D,
-        "Cube" => SamplerDim::Cube,
-        "2DRect" => SamplerDim::Rect,
-        "Buffer" => SamplerDim::Buf,
-        "2DMS" => SamplerDim::Ms,
-        "ExternalOES" => SamplerDim::External,
-        _ => return None,
-    };
-    Some(SamplerType { dim, array, shadow, result, name })
+    if scalar.is_wide() { 2 } else { 1 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keywords_have_their_names() {
-        let (mut types, interner) = (Types::new(), Interner::new());
-        let mut named = 0;
-        for &keyword in Keyword::ALL {
-            if let Some(ty) = of_keyword(&mut types, keyword) {
-                let name = types.name(ty, &interner);
-                let square = |n: u8| format!("{n}x{n}");
-                let short = (2..=4).fold(keyword.name().to_owned(), |name, n| name.replace(&square(n), &n.to_string()));
-                assert_eq!(name, short);
-                named += 1;
-            }
-        }
-        assert!(named > 60, "{named}");
-        assert_eq!(types.get(TypeId::matrix(3, 4)), TypeData::Matrix { scalar: Scalar::Float, columns: 3, rows: 4 });
-        assert_eq!(types.get(TypeId::VEC4), TypeData::Vector { scalar: Scalar::Float, components: 4 });
-    }
 
     #[test]
     fn arrays_are_named_from_the_outermost_dimension() {

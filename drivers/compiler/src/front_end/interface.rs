@@ -23,6 +23,10 @@ pub enum ComponentType {
     Uint,
     /// Boolean: 0 or 1.
     Bool,
+    /// Signed 64-bit integer: two words.
+    Int64,
+    /// Unsigned 64-bit integer: two words.
+    Uint64,
 }
 
 /// A part of a uniform that is set by its own name: a scalar, a vector, a matrix, or an array of these.
@@ -73,16 +77,20 @@ impl UniformMember {
 
     /// Registers of a column.
     fn column_registers(&self) -> u32 {
-        if self.component_type == ComponentType::Double && self.rows > 2 { 2 } else { 1 }
+        if self.component_type.is_wide() && self.rows > 2 { 2 } else { 1 }
     }
 
-    /// Writes an element: components of the columns in order. Missing registers of the buffer are added.
-    fn write(&self, element: u32, values: &[f64], buffer: &mut Vec<u32>) {
+    /// Writes an element: the bits of the components of the columns in order. Missing registers of the buffer are added.
+    fn write(&self, element: u32, values: &[u64], buffer: &mut Vec<u32>) {
         let registers = self.column_registers();
         let first = self.register + element * u32::from(self.columns) * registers;
         for (column, values) in values.chunks(usize::from(self.rows).max(1)).enumerate() {
             let start = 4 * (first as usize + column * registers as usize) + usize::from(self.component);
-            let words: Vec<u32> = values.iter().flat_map(|&value| self.component_type.words(value)).collect();
+            let is_wide = self.component_type.is_wide();
+            let words = values
+                .iter()
+                .flat_map(|&bits| std::iter::once(bits as u32).chain(is_wide.then_some((bits >> 32) as u32)));
+            let words: Vec<u32> = words.collect();
             let end = start + words.len();
             if buffer.len() < end {
                 buffer.resize(end.next_multiple_of(4), 0);
@@ -138,8 +146,7 @@ impl Uniform {
         for member in &self.members {
             let count = usize::from(member.rows) * usize::from(member.columns);
             for element in 0..member.length.unwrap_or(1) {
-                let values = bits.by_ref().take(count).map(|&bits| member.component_type.value(bits));
-                let values: Vec<f64> = values.collect();
+                let values: Vec<u64> = bits.by_ref().take(count).copied().collect();
                 member.write(element, &values, buffer);
             }
         }
@@ -148,26 +155,21 @@ impl Uniform {
 }
 
 impl ComponentType {
-    /// The words of a component.
-    fn words(self, value: f64) -> impl Iterator<Item = u32> {
-        let bits = value.to_bits();
-        let (first, second) = match self {
-            ComponentType::Float => ((value as f32).to_bits(), None),
-            ComponentType::Double => (bits as u32, Some((bits >> 32) as u32)),
-            // Both ranges: 0xffffffff is -1.
-            ComponentType::Int | ComponentType::Uint => (value as i64 as u32, None),
-            ComponentType::Bool => (u32::from(value != 0.0), None),
-        };
-        std::iter::once(first).chain(second)
+    /// Whether a component has two words.
+    fn is_wide(self) -> bool {
+        matches!(self, ComponentType::Double | ComponentType::Int64 | ComponentType::Uint64)
     }
 
-    /// The value with these bits.
-    fn value(self, bits: u64) -> f64 {
+    /// The bits of a value.
+    fn bits(self, value: f64) -> u64 {
         match self {
-            ComponentType::Float => f64::from(f32::from_bits(bits as u32)),
-            ComponentType::Double => f64::from_bits(bits),
-            ComponentType::Int => f64::from(bits as i32),
-            ComponentType::Uint | ComponentType::Bool => f64::from(bits as u32),
+            ComponentType::Float => (value as f32).to_bits().into(),
+            ComponentType::Double => value.to_bits(),
+            // Both ranges: 0xffffffff is -1.
+            ComponentType::Int | ComponentType::Uint => (value as i64 as u32).into(),
+            ComponentType::Bool => u64::from(value != 0.0),
+            ComponentType::Uint64 if value > 0.0 => value as u64,
+            ComponentType::Int64 | ComponentType::Uint64 => value as i64 as u64,
         }
     }
 }
@@ -321,18 +323,19 @@ impl BlockMember {
     /// The bytes of an element: by column, each with its components, in the order of the values.
     pub fn write(&self, element: u32, values: &[f64], block: &mut Vec<u8>) {
         let start = u64::from(self.offset) + u64::from(element) * u64::from(self.array_stride);
-        let size: u64 = if self.component_type == ComponentType::Double { 8 } else { 4 };
+        let size: u64 = if self.component_type.is_wide() { 8 } else { 4 };
         let rows = u64::from(self.rows).max(1);
         for (number, &value) in (0u64..).zip(values) {
             let (column, row) = (number / rows, number % rows);
             let (line, place) = if self.row_major { (row, column) } else { (column, row) };
             let at = (start + line * u64::from(self.matrix_stride) + place * size) as usize;
-            let bytes: Vec<u8> = self.component_type.words(value).flat_map(u32::to_le_bytes).collect();
+            let bits = self.component_type.bits(value).to_le_bytes();
+            let bytes = bits.get(..size as usize).unwrap_or_default();
             if block.len() < at + bytes.len() {
                 block.resize((at + bytes.len()).next_multiple_of(16), 0);
             }
             if let Some(target) = block.get_mut(at..at + bytes.len()) {
-                target.copy_from_slice(&bytes);
+                target.copy_from_slice(bytes);
             }
         }
     }
@@ -358,16 +361,28 @@ impl Resource {
         }
     }
 
+    /// The kind in words: `uniform block`.
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            ResourceKind::PushConstants => "push constants",
+            ResourceKind::UniformBlock => "uniform block",
+            ResourceKind::StorageBlock => "storage block",
+            ResourceKind::Image => "image",
+            ResourceKind::Texture => "texture",
+            ResourceKind::Sampler => "sampler",
+            ResourceKind::CounterBuffer => "counters",
+        }
+    }
+
     /// A line for people: `texture image (set 0, binding 3) with sampler (set 0, binding 4) = SAMP[0]`.
     fn to_text(&self) -> String {
-        let (kind, file) = match self.kind {
-            ResourceKind::PushConstants => ("push constants", "CONST"),
-            ResourceKind::UniformBlock => ("uniform block", "CONST"),
-            ResourceKind::StorageBlock => ("storage block", "BUFFER"),
-            ResourceKind::Image => ("image", "IMAGE"),
-            ResourceKind::Texture => ("texture", "SAMP"),
-            ResourceKind::Sampler => ("sampler", "SAMP"),
-            ResourceKind::CounterBuffer => ("counters", "HWATOMIC"),
+        let kind = self.kind_name();
+        let file = match self.kind {
+            ResourceKind::PushConstants | ResourceKind::UniformBlock => "CONST",
+            ResourceKind::StorageBlock => "BUFFER",
+            ResourceKind::Image => "IMAGE",
+            ResourceKind::Texture | ResourceKind::Sampler => "SAMP",
+            ResourceKind::CounterBuffer => "HWATOMIC",
         };
         let place = |descriptor: &Descriptor, element: u32| {
             let Descriptor { set, binding } = descriptor;
@@ -421,6 +436,23 @@ impl SpecializationConstant {
     }
 }
 
+/// A function that a subroutine uniform selects.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Subroutine {
+    /// The function.
+    pub name: String,
+    /// The value of uniforms that select it.
+    pub index: u32,
+}
+
+impl Subroutine {
+    /// A function with its number.
+    pub fn new(name: String, index: u32) -> Subroutine {
+        Subroutine { name, index }
+    }
+}
+
 /// The interface of a shader.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[non_exhaustive]
@@ -438,6 +470,9 @@ pub struct Interface {
     /// Resources of descriptor sets that are used, by kind and register.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resource>,
+    /// Functions that subroutine uniforms select, by index.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subroutines: Vec<Subroutine>,
     /// Specialisation constants, by id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specialization: Vec<SpecializationConstant>,
@@ -517,6 +552,25 @@ impl Interface {
     /// # Errors
     /// [`UniformError`]; the buffer is unchanged then.
     pub fn set(&self, name: &str, values: &[f64], buffer: &mut Vec<u32>) -> Result<(), UniformError> {
+        self.set_components(name, values, ComponentType::bits, buffer)
+    }
+
+    /// Sets a uniform by name, as [`set`](Interface::set), to components with these bits. Integers of 64 bits have more
+    /// values than floats.
+    ///
+    /// # Errors
+    /// [`UniformError`]; the buffer is unchanged then.
+    pub fn set_bits(&self, name: &str, values: &[u64], buffer: &mut Vec<u32>) -> Result<(), UniformError> {
+        self.set_components(name, values, |_, bits| bits, buffer)
+    }
+
+    fn set_components<V: Copy>(
+        &self,
+        name: &str,
+        values: &[V],
+        bits_of: fn(ComponentType, V) -> u64,
+        buffer: &mut Vec<u32>,
+    ) -> Result<(), UniformError> {
         let root = name.split(['.', '[']).next().unwrap_or(name);
         let unknown = || {
             let names = self
@@ -564,7 +618,8 @@ impl Interface {
             if start >= uniform.register + uniform.num_registers {
                 break;
             }
-            member.write(element, values, buffer);
+            let bits: Vec<u64> = values.iter().map(|&value| bits_of(member.component_type, value)).collect();
+            member.write(element, &bits, buffer);
         }
         Ok(())
     }
@@ -584,7 +639,8 @@ impl Interface {
                     let name = format!("{}{}", uniform.name, member.path);
                     return Err(UniformError::Count { name, expected, found, is_array: member.length.is_some() });
                 }
-                member.write(element, values, buffer);
+                let bits: Vec<u64> = values.iter().map(|&value| member.component_type.bits(value)).collect();
+                member.write(element, &bits, buffer);
                 return Ok(true);
             }
         }
@@ -618,6 +674,9 @@ impl Interface {
         }
         for resource in &self.resources {
             let _ = writeln!(text, "{}", resource.to_text());
+        }
+        for Subroutine { name, index } in &self.subroutines {
+            let _ = writeln!(text, "subroutine {name} = {index}");
         }
         for SpecializationConstant { id, name, ty, default, value } in &self.specialization {
             let _ = write!(text, "specialization {ty} {name} = {id}, default 0x{default:x}");

@@ -28,7 +28,7 @@ pub use embedded::{findings as embedded_findings, several as several_shaders};
 pub use error::InputError;
 pub use interface::{
     BlockMember, ComponentType, Descriptor, Interface, InterfaceVariable, Resource, ResourceKind, SamplerUniform,
-    SpecializationConstant, Uniform, UniformError, UniformMember,
+    SpecializationConstant, Subroutine, Uniform, UniformError, UniformMember,
 };
 pub use ir_text::{IR_TEXT, IrText};
 pub use tgsi_text::{TGSI_TEXT, TgsiText};

@@ -134,6 +134,9 @@ fn properties_of_stage(ir: &IrShader) -> Vec<(PropertyName, u32)> {
             let center = if info.fs.pixel_center_integer { PixelCenter::Integer } else { PixelCenter::HalfInteger };
             vec![(PropertyName::FsCoordOrigin, origin as u32), (PropertyName::FsCoordPixelCenter, center as u32)]
         }
+        ShaderStage::Vertex if info.clip_distance_array_size > 0 => {
+            vec![(PropertyName::NumClipdistEnabled, info.clip_distance_array_size)]
+        }
         stage if stage.has_workgroups() => vec![
             (PropertyName::CsFixedBlockWidth, info.workgroup_size[0]),
             (PropertyName::CsFixedBlockHeight, info.workgroup_size[1]),

@@ -162,7 +162,10 @@ fn members(uniform: &Uniform) -> Result<Vec<(Leaf, ComponentType)>, ContainerErr
         let error = |reason| Err(ContainerError::Uniform(name.clone(), reason));
         let member = group[0];
         let is_array = member.length.is_some();
-        if group.iter().any(|member| member.component_type == ComponentType::Double) {
+        let is_wide = |member: &&UniformMember| {
+            matches!(member.component_type, ComponentType::Double | ComponentType::Int64 | ComponentType::Uint64)
+        };
+        if group.iter().any(is_wide) {
             return error("has components of 64 bits");
         }
         let is_shared = group.len() > 1;

@@ -134,6 +134,7 @@ mod tests {
         let mut member = BlockMember::new("Block.colors".to_owned(), ComponentType::Float, 2, 1, 16);
         (member.length, member.array_stride) = (Some(3), 16);
         block.members = vec![member];
+        block.num_registers = 2;
         let mut names = Interface::default();
         names.resources = vec![block];
         let mut memory = Memory::default();
@@ -143,7 +144,7 @@ mod tests {
         assert!(set_member(&names, "Block.colors[2]", 1, &[5.0, 6.0], &mut memory));
         let read = |at: usize| Number::Float.read(&memory.blocks[&("Block".to_owned(), 1)], at).expect("a float");
         assert_eq!([16, 20, 32, 36, 48, 52].map(read), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        assert_eq!(memory.constants(&names, Vec::new())[1].len(), 16);
+        assert_eq!(memory.constants(&names, Vec::new())[2].len(), 16);
     }
 
     #[test]

@@ -80,8 +80,12 @@ pub(crate) enum Command {
     Tolerance(Vec<f32>),
     /// Sets a uniform: type, name and values.
     Uniform(String, String, Vec<f64>),
+    /// Sets a uniform of 64-bit integers: name and bits.
+    UniformBits(String, Vec<u64>),
     /// Sets a uniform by location.
     UniformAt(u32, Vec<f64>),
+    /// Selects a function for a subroutine uniform.
+    Subroutine(String, String),
     /// States a part of the place of uniforms in blocks.
     Block(BlockCommand),
     /// Changes or compares a buffer.
@@ -187,6 +191,14 @@ impl Words {
     }
 }
 
+/// The bits of an integer of 64 bits.
+fn integer(word: &str) -> Option<u64> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok().or_else(|| Some(word.parse::<i64>().ok()? as u64)),
+    }
+}
+
 /// A float, of which hexadecimal digits are the bits.
 fn float(word: &str) -> Option<f64> {
     match word.strip_prefix("0x") {
@@ -247,6 +259,10 @@ fn parse(words: &mut Words) -> Option<Command> {
         "tolerance" => Some(Command::Tolerance(words.rest()?.into_iter().map(|value| value as f32).collect())),
         "uniform" => {
             let (ty, name) = (words.next()?, words.next()?);
+            if ["int64", "uint64", "i64", "u64"].iter().any(|wide| ty.starts_with(wide)) {
+                let values: Option<Vec<u64>> = std::iter::from_fn(|| words.next()).map(|word| integer(&word)).collect();
+                return Some(Command::UniformBits(name, values?));
+            }
             // The interface knows the type, but not those of other sizes.
             let is_known =
                 ["float", "double", "int", "uint", "bool", "vec", "dvec", "ivec", "uvec", "bvec", "mat", "dmat"];
@@ -261,6 +277,10 @@ fn parse(words: &mut Words) -> Option<Command> {
                 Err(_) => Command::Uniform(ty, name, values),
             };
             Some(command).filter(|_| is_number)
+        }
+        "subuniform" => {
+            let (_stage, name, function) = (words.next()?, words.next()?, words.next()?);
+            Some(Command::Subroutine(name, function))
         }
         "ortho" if words.is_done() => Some(Command::OrthoWindow),
         "ortho" => {
@@ -438,6 +458,8 @@ mod tests {
                 Command::Probe { area: Area::All, is_relative: false, expected: vec![0.0, 1.0, 0.0] },
             ),
             ("uniform ivec2 at[1] 3 -4", Command::Uniform("ivec2".to_owned(), "at[1]".to_owned(), vec![3.0, -4.0])),
+            ("subuniform GL_FRAGMENT_SHADER f[1] red", Command::Subroutine("f[1]".to_owned(), "red".to_owned())),
+            ("uniform i64vec2 a -1 0x10", Command::UniformBits("a".to_owned(), vec![u64::MAX, 16])),
             ("uniform uint 3 7", Command::UniformAt(3, vec![7.0])),
             ("block offset 16", Command::Block(BlockCommand::Offset(16))),
             ("compute 1 2 3", Command::Compute([1, 2, 3])),

@@ -183,7 +183,9 @@ impl<'a> Player<'a> {
                 self.tolerance.iter_mut().zip(values).for_each(|(to, value)| *to = *value);
             }
             Command::Uniform(ty, name, values) => return self.uniform(ty, name, values),
+            Command::UniformBits(name, bits) => return self.uniform_bits(name, bits),
             Command::UniformAt(location, values) => return self.uniform_at(*location, values),
+            Command::Subroutine(name, function) => return self.subroutine(name, function),
             &Command::Block(command) => self.block.set(command),
             Command::Buffer(command) => return command.play(&mut self.memory),
             Command::Stream(command) => return self.stream(command),
@@ -270,6 +272,32 @@ impl<'a> Player<'a> {
             Some(error) if !is_found => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Sets a uniform of 64-bit integers in all shaders that have it.
+    fn uniform_bits(&mut self, name: &str, bits: &[u64]) -> Result<(), String> {
+        let mut error = None;
+        let mut is_found = false;
+        for Loaded { shader, constants } in self.loaded() {
+            match shader.names.set_bits(name, bits, constants) {
+                Ok(()) => is_found = true,
+                Err(_) if shader.names.is_unused(name) => is_found = true,
+                Err(found) => error = Some(found.to_string()),
+            }
+        }
+        error.filter(|_| !is_found).map_or(Ok(()), Err)
+    }
+
+    /// Sets a subroutine uniform of the shader that has the function.
+    fn subroutine(&mut self, name: &str, function: &str) -> Result<(), String> {
+        for Loaded { shader, constants } in self.loaded() {
+            let Some(found) = shader.names.subroutines.iter().find(|found| found.name == function) else { continue };
+            match shader.names.set(name, &[found.index.into()], constants) {
+                Err(error) if !shader.names.is_unused(name) => return Err(error.to_string()),
+                _ => return Ok(()),
+            }
+        }
+        Err(format!("there is no subroutine `{function}`"))
     }
 
     /// Sets the uniform or the sampler at a location in all shaders.

@@ -114,7 +114,9 @@ fn column(head: &str) -> Option<Column> {
         (_, Some(scalar), None) => (scalar, digits(third)),
         (_, _, scalar) => (scalar?, digits(second)),
     };
-    let scalar = if scalar == Scalar::Double && !third.starts_with('d') { Scalar::Float } else { scalar };
+    // Doubles are converted for an attribute whose type is given and has floats.
+    let is_converted = third.parse::<usize>().is_err() && !third.starts_with('d');
+    let scalar = if scalar == Scalar::Double && is_converted { Scalar::Float } else { scalar };
     Some(Column { name: name.to_owned(), scalar, components, values: Vec::new(), rest: Vec::new() })
 }
 
@@ -133,5 +135,19 @@ mod tests {
         assert_eq!(positions[0], [-1.0f32, 0.5, 0.0, 1.0].map(f32::to_bits));
         assert_eq!(data.get("number").expect("a column")[1], [16, 6u32.wrapping_neg(), 0, 1]);
         assert!(data.get("other").is_none());
+    }
+
+    #[test]
+    fn doubles_keep_their_size() {
+        let mut data = VertexData::default();
+        for line in ["a/double/3 b/double/dvec2 c/double/vec2", "1 2 3 4 5 6 7"] {
+            data.add(line);
+        }
+        let double = |value: f64| [value.to_bits() as u32, (value.to_bits() >> 32) as u32];
+        let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(double);
+        assert_eq!(data.get("a").expect("a column")[0], [one, two].concat()[..]);
+        assert_eq!(data.rest("a").expect("a column")[0], [three, double(1.0)].concat()[..]);
+        assert_eq!(data.get("b").expect("a column")[0], [four, five].concat()[..]);
+        assert_eq!(data.get("c").expect("a column")[0], [6.0f32, 7.0, 0.0, 1.0].map(f32::to_bits));
     }
 }

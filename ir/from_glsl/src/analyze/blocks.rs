@@ -1,5 +1,6 @@
 //! Interface blocks: of uniforms, storage buffers, inputs and outputs.
 
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::shader::ShaderStage;
 
 use super::layouts::Places;
@@ -47,7 +48,7 @@ struct Declared {
 impl Declared {
     /// The offsets that members state.
     fn offsets(&self) -> Vec<Option<u32>> {
-        self.qualifiers.iter().map(|own| own.offset).collect()
+        self.qualifiers.iter().map(|own| own.traits.offset).collect()
     }
 }
 
@@ -127,6 +128,7 @@ impl Analyzer<'_> {
             self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
         }
         self.check_block_layouts(found, storage, tokens);
+        self.check_block_access(found, storage, tokens);
         Some(storage)
     }
 
@@ -147,6 +149,32 @@ impl Analyzer<'_> {
             self.require(&BLOCK_LOCATIONS, "the location of a block", tokens);
         }
         self.check_align(found, tokens);
+    }
+
+    /// Checks that only storage blocks and their members have memory qualifiers.
+    fn check_block_access(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
+        if found.traits.access != AccessFlags::NONE && storage != Storage::Buffer {
+            let qualifier = "a memory qualifier".to_owned();
+            let place = "except for storage blocks and images";
+            self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
+        }
+    }
+
+    /// Whether an expression is part of a member of a storage block with a memory qualifier.
+    pub(super) fn has_access(&self, mut expr: ExprId, flag: AccessFlags) -> bool {
+        loop {
+            expr = match self.program.expr(expr).kind {
+                ExprKind::Field(base, number) => {
+                    let block = self.program.types.block_of(self.ty(base)).map(|block| self.program.block(block));
+                    if let Some(member) = block.and_then(|block| block.members.get(number as usize)) {
+                        return member.traits.access.contains(flag);
+                    }
+                    base
+                }
+                ExprKind::Index(base, _) | ExprKind::Swizzle(base, _) => base,
+                _ => return false,
+            };
+        }
     }
 
     /// Checks that an alignment is a power of two.
@@ -233,10 +261,12 @@ impl Analyzer<'_> {
             let (qualifier, place) = ("invariant".to_owned(), "for a member of this block");
             self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
         }
+        self.check_block_access(&found, storage, tokens);
+        found.traits.access = found.traits.access.union(block.traits.access);
         let is_memory = is_memory(storage);
         let wrong = match () {
             () if found.row_major.is_some() && !is_memory => Some("row_major"),
-            () if (found.offset.is_some() || found.align.is_some()) && !is_memory => Some("offset"),
+            () if (found.traits.offset.is_some() || found.align.is_some()) && !is_memory => Some("offset"),
             () if found.traits.location.is_some() && is_memory => Some("location"),
             () => None,
         };
@@ -340,7 +370,7 @@ impl Analyzer<'_> {
             size: 0,
             tokens: source.tokens,
         };
-        let is_placed = found.align.is_some() || qualifiers.iter().any(|own| own.align.or(own.offset).is_some());
+        let is_placed = found.align.is_some() || qualifiers.iter().any(|own| own.align.or(own.traits.offset).is_some());
         if is_placed && packing == Packing::Unspecified && is_memory(storage) {
             let place = "for a block without `std140` or `std430`";
             self.report(SemanticError::Layout { name: "align or offset".to_owned(), place }, source.tokens);
@@ -368,8 +398,10 @@ impl Analyzer<'_> {
             }
         }
         let is_per_vertex = self.is_per_vertex(storage, found.traits.patch);
+        let access = block_access(found, &qualifiers);
         if let Some(variable) = self.variable_mut(variable) {
             variable.traits = found.traits;
+            variable.traits.access = access;
             variable.block = Some(id);
             variable.is_per_vertex = is_per_vertex;
         }
@@ -438,7 +470,7 @@ impl Analyzer<'_> {
         let mut end = 0u32;
         for ((field, member), own) in fields.iter().zip(&mut block.members).zip(own) {
             let place = self.packer.place(&self.program.types, field.ty, block.packing, member.row_major);
-            if let Some(offset) = own.offset {
+            if let Some(offset) = own.traits.offset {
                 let needed = match () {
                     () if offset % place.align != 0 => Some("a multiple of the alignment of the type"),
                     () if offset < end => Some("an offset behind the member before"),
@@ -451,7 +483,7 @@ impl Analyzer<'_> {
             }
             // The smallest offset that both alignments divide.
             let align = place.align.max(own.align.or(found.align).unwrap_or(1));
-            member.offset = align_up(own.offset.unwrap_or(end), align);
+            member.offset = align_up(own.traits.offset.unwrap_or(end), align);
             end = member.offset.saturating_add(place.bytes);
         }
         block.size = align_up(end, if block.packing == Packing::Std430 { 4 } else { 16 });
@@ -560,6 +592,16 @@ impl Analyzer<'_> {
         }
         Some(expr)
     }
+}
+
+/// The memory qualifiers of accesses to a block: those of the block, and of members all orders of accesses. Which members
+/// may be written and read is checked for each.
+fn block_access(found: &Qualifiers, members: &[Qualifiers]) -> AccessFlags {
+    let ordered = AccessFlags::COHERENT.union(AccessFlags::VOLATILE);
+    let of_members = members.iter().fold(0, |flags, member| flags | member.traits.access.0 & ordered.0);
+    let all_readonly = members.iter().all(|member| member.traits.access.contains(AccessFlags::NON_WRITEABLE));
+    let readonly = if all_readonly { AccessFlags::NON_WRITEABLE.0 } else { 0 };
+    AccessFlags(found.traits.access.0 | of_members | readonly)
 }
 
 /// Whether a block is in memory.

@@ -13,12 +13,13 @@ use crate::extension::Extension;
 use crate::program::{Direction, ExprId, ExprKind, FunctionId, Storage};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
-use crate::types::{Scalar, TypeId};
+use crate::types::{Scalar, TypeData, TypeId};
 use crate::version::Since;
 
 /// Versions in which one conversion is better than another.
 const BEST_MATCHES: Since = Since::new(400, 310).or(&[
     Extension::ARBGpuShader5,
+    Extension::ARBGpuShaderInt64,
     Extension::EXTGpuShader5,
     Extension::MESAShaderIntegerFunctions,
     Extension::EXTShaderImplicitConversions,
@@ -35,6 +36,8 @@ const SHOWN_CANDIDATES: usize = 6;
 #[derive(Clone, Copy, Debug)]
 enum Callee {
     Function(FunctionId),
+    /// The subroutine uniform, and the function of its type.
+    Subroutine(ExprId, FunctionId),
     /// The operation, whether it has effects, and the version that removed it.
     Builtin(BuiltinOp, bool, Option<u16>),
 }
@@ -62,6 +65,10 @@ impl Analyzer<'_> {
     pub(super) fn call(&mut self, name: Symbol, arguments: &[ExprId], tokens: TokenRange) -> ExprId {
         match self.scopes.find(name) {
             Some(&Entity::Type(ty)) => return self.constructor(ty, arguments, tokens),
+            Some(&Entity::Variable(id)) if self.is_subroutine(self.program.variable(id).ty) => {
+                let callee = self.read(id, tokens);
+                return self.subroutine_call(callee, arguments, tokens);
+            }
             Some(&Entity::Variable(id)) if !self.scopes.has_function_names() => {
                 let (name, at) = (self.spelling(name), self.program.variable(id).tokens);
                 if !self.program.variable(id).ty.is_error() {
@@ -112,7 +119,7 @@ impl Analyzer<'_> {
             Ok(candidate) => self.call_of(candidate.clone(), arguments, tokens),
             Err(is_ambiguous) => {
                 let own = candidates.iter().find_map(|candidate| match candidate.callee {
-                    Callee::Function(id) => Some(self.program.function(id).tokens),
+                    Callee::Function(id) | Callee::Subroutine(_, id) => Some(self.program.function(id).tokens),
                     Callee::Builtin(..) => None,
                 });
                 let at = own.unwrap_or_default();
@@ -204,7 +211,11 @@ impl Analyzer<'_> {
     fn call_of(&mut self, candidate: Candidate, arguments: &[ExprId], tokens: TokenRange) -> ExprId {
         let mut operands = Vec::with_capacity(arguments.len());
         let mut is_valid = true;
-        for (&argument, &(ty, direction)) in arguments.iter().zip(&candidate.parameters) {
+        for (number, (&argument, &(ty, direction))) in arguments.iter().zip(&candidate.parameters).enumerate() {
+            if let Callee::Function(id) | Callee::Subroutine(_, id) = candidate.callee {
+                let access = self.program.function(id).parameters.get(number).map(|parameter| parameter.access);
+                is_valid &= self.check_argument_access(argument, access.unwrap_or_default());
+            }
             if direction.writes() {
                 is_valid &= self.target(argument, direction.reads());
                 operands.push(argument);
@@ -227,6 +238,10 @@ impl Analyzer<'_> {
                 // A body that is not known yet may write anything.
                 let has_effects = self.effects.get(id.0 as usize).copied().flatten().unwrap_or(true);
                 (ExprKind::Call(id, self.add_list(&operands)), None, has_effects)
+            }
+            Callee::Subroutine(callee, id) => {
+                self.record_call(id, tokens);
+                (ExprKind::CallSubroutine(callee, id, self.add_list(&operands)), None, true)
             }
             Callee::Builtin(op, has_effects, removed) => {
                 if !self.check_operands(op, &operands, tokens) {
@@ -252,6 +267,29 @@ impl Analyzer<'_> {
             self.set_effects(expr);
         }
         expr
+    }
+
+    /// Types the call of the function that a subroutine uniform selects.
+    pub(super) fn subroutine_call(&mut self, callee: ExprId, arguments: &[ExprId], tokens: TokenRange) -> ExprId {
+        let TypeData::Subroutine(ty) = self.program.types.get(self.ty(callee)) else {
+            let name = self.type_name(self.ty(callee));
+            self.report(SemanticError::NotAFunction { name }, tokens);
+            return self.error_expr(tokens);
+        };
+        if arguments.iter().any(|&argument| self.ty(argument).is_error()) {
+            return self.error_expr(tokens);
+        }
+        let id = FunctionId(ty.function);
+        let candidate = Candidate { callee: Callee::Subroutine(callee, id), ..self.candidate(id) };
+        if self.resolve(std::slice::from_ref(&candidate), arguments).is_ok() {
+            return self.call_of(candidate, arguments, tokens);
+        }
+        let types: Vec<String> = arguments.iter().map(|&a| self.type_name(self.ty(a))).collect();
+        let (name, arguments, at) = (self.spelling(ty.name), types.join(", "), self.program.function(id).tokens);
+        let candidates = self.describe(&name, &[candidate]);
+        let error = SemanticError::NoOverload { name, arguments, candidates };
+        self.report_with(error, tokens, at, "the subroutine type");
+        self.error_expr(tokens)
     }
 
     /// Checks what functions of the language need of their arguments besides types. Returns whether they have it.
@@ -318,7 +356,7 @@ impl Analyzer<'_> {
                 }
                 is_input
             }
-            _ => true,
+            _ => self.check_memory_operands(op, operands),
         }
     }
 

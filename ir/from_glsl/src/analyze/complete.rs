@@ -8,6 +8,7 @@ use crate::program::{Primitive, Program, Storage, VariableId};
 use crate::symbol::Interner;
 use crate::token::TokenRange;
 use crate::types::Scalar;
+use crate::version::NEVER;
 
 /// Locations of vertex inputs.
 const ATTRIBUTES: u32 = 16;
@@ -26,7 +27,24 @@ pub(crate) fn find_errors(program: &Program, interner: &Interner) -> Vec<(Semant
     for storage in [Storage::Input, Storage::Output] {
         check_locations(program, interner, storage, &mut errors);
     }
+    check_outputs(program, interner, &mut errors);
     errors
+}
+
+/// Reports outputs without location, where the version needs one for each of several.
+fn check_outputs(program: &Program, interner: &Interner, errors: &mut Vec<(SemanticError, TokenRange)>) {
+    if program.stage != ShaderStage::Fragment || !program.version.is_at_least(NEVER, 300) {
+        return;
+    }
+    let outputs = program.globals.iter().map(|&id| program.variable(id));
+    let outputs = outputs.filter(|variable| variable.storage == Storage::Output);
+    if outputs.clone().count() < 2 {
+        return;
+    }
+    for output in outputs.filter(|output| output.traits.location.is_none()) {
+        let name = interner.spelling(output.name).to_owned();
+        errors.push((SemanticError::MissingLocation { name }, output.tokens));
+    }
 }
 
 /// Whether outputs belong to other streams than the first.
@@ -86,7 +104,9 @@ fn check_locations(
     for &id in &program.globals {
         let variable = program.variable(id);
         let Some(first) = variable.traits.location.filter(|_| variable.storage == storage) else { continue };
-        let end = first.saturating_add(program.slots(id));
+        let is_attribute = program.stage == ShaderStage::Vertex && storage == Storage::Input;
+        let locations = if is_attribute { program.types.attribute_locations(variable.ty) } else { program.slots(id) };
+        let end = first.saturating_add(locations.max(1));
         if end > limit {
             errors.push((SemanticError::Limit { what, limit: limit.into() }, variable.tokens));
             continue;

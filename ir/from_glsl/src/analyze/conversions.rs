@@ -30,6 +30,9 @@ impl Analyzer<'_> {
             (Scalar::Int | Scalar::Uint | Scalar::Float, Scalar::Double) => {
                 version.number >= 400 || self.unit.enabled.contains(Extension::ARBGpuShaderFp64)
             }
+            (Scalar::Int, Scalar::Int64)
+            | (Scalar::Int | Scalar::Uint | Scalar::Int64, Scalar::Uint64)
+            | (Scalar::Int64 | Scalar::Uint64, Scalar::Double) => true,
             _ => false,
         }
     }

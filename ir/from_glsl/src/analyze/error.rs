@@ -405,9 +405,44 @@ pub(crate) enum SemanticError {
         /// The first one.
         other: String,
     },
+    /// One of several outputs without a location.
+    #[error("`{name}` needs a location, because the shader has other outputs")]
+    MissingLocation {
+        /// The output.
+        name: String,
+    },
     /// Something that is not an input, where one is needed.
     #[error("only an input can be interpolated")]
     NotAnInput,
+    /// A memory qualifier of an image that a use of the image contradicts.
+    #[error("the image is `{qualifier}`, but {needed}")]
+    MemoryQualifier {
+        /// The qualifier.
+        qualifier: &'static str,
+        /// The use.
+        needed: &'static str,
+    },
+    /// A format of an image that does not suit it, or a missing one.
+    #[error("{what}")]
+    ImageFormat {
+        /// The mistake.
+        what: &'static str,
+    },
+    /// An atomic operation on memory that only one invocation has.
+    #[error("atomic operations need a member of a buffer or a `shared` variable")]
+    NotSharedMemory,
+    /// Two counters with common bytes.
+    #[error("`{name}` has bytes of another counter")]
+    CounterOverlap {
+        /// The second one.
+        name: String,
+    },
+    /// A wrong subroutine type, function or uniform.
+    #[error("{what}")]
+    Subroutine {
+        /// The mistake.
+        what: &'static str,
+    },
     /// Two units of a program that declare one name differently.
     #[error("`{name}` differs from its declaration in another unit of the program")]
     UnitMismatch {
@@ -513,6 +548,12 @@ impl SemanticError {
         VertexCount => "G0353" "vertex-count",
         MissingLayout => "G0354" "missing-layout",
         UnitMismatch => "G0360" "unit-mismatch",
+        MissingLocation => "G0361" "missing-location",
+        MemoryQualifier => "G0370" "memory-qualifier",
+        ImageFormat => "G0371" "image-format",
+        NotSharedMemory => "G0372" "not-shared-memory",
+        CounterOverlap => "G0373" "counter-overlap",
+        Subroutine => "G0374" "subroutine",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
         DivisionByZero => "G0502" "constant-division-by-zero",

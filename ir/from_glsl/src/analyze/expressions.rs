@@ -21,6 +21,9 @@ const IMPLICIT_LENGTHS: Since = Since::new(430, NEVER).or(&[Extension::ARBShader
 /// Versions in which sampler arrays take indices that are not constant, besides those before 1.30.
 const SAMPLER_INDICES: Since = Since::new(400, 320).or(&[Extension::ARBGpuShader5, Extension::EXTGpuShader5]);
 
+/// Versions in which image arrays take indices that are not constant, in the ES language.
+const IMAGE_INDICES: Since = Since::new(NEVER, 320).or(&[Extension::EXTGpuShader5, Extension::OESGpuShader5]);
+
 /// The first node of an expression: its leftmost operand, that of which was made first.
 fn first_node(ast: &Ast, mut id: ast::ExprId) -> ast::ExprId {
     use ast::ExprKind as K;
@@ -92,10 +95,9 @@ impl Analyzer<'_> {
                 let ty = if unsigned { TypeId::UINT } else { TypeId::INT };
                 self.add_value(Constant { ty, bits: vec![bits.into()] }, tokens)
             }
-            K::Int64 { .. } => {
-                let since = Since::new(NEVER, NEVER).or(&[Extension::ARBGpuShaderInt64]);
-                self.require(&since, "a 64-bit integer", tokens);
-                self.error_expr(tokens)
+            K::Int64 { bits, unsigned } => {
+                let ty = TypeId::vector(if unsigned { Scalar::Uint64 } else { Scalar::Int64 }, 1);
+                self.add_value(Constant { ty, bits: vec![bits] }, tokens)
             }
             K::Float(value) => {
                 self.add_value(Constant { ty: TypeId::FLOAT, bits: vec![value.to_bits().into()] }, tokens)
@@ -146,8 +148,12 @@ impl Analyzer<'_> {
                 let arguments = self.typed_list(arguments);
                 self.constructor(ty, &arguments, tokens)
             }
-            K::Invoke(callee, _) => {
+            K::Invoke(callee, arguments) => {
                 let callee = self.typed_of(callee);
+                if self.is_subroutine(self.ty(callee)) {
+                    let arguments = self.typed_list(arguments);
+                    return self.subroutine_call(callee, &arguments, tokens);
+                }
                 if !self.ty(callee).is_error() {
                     let name = "this expression".to_owned();
                     self.report(SemanticError::NotAFunction { name }, tokens);
@@ -332,8 +338,17 @@ impl Analyzer<'_> {
         }
         if constant.is_none() && self.program.types.summary(element).has_opaque {
             let version = self.version();
-            let before = !version.is_es() && version.number < 130 || version.is_es() && version.number < 300;
-            if !before && !self.require(&SAMPLER_INDICES, "an index of samplers that is not constant", tokens) {
+            let is_allowed = match self.program.types.get(self.program.types.without_arrays(element)) {
+                TypeData::AtomicUint | TypeData::Subroutine(_) => true,
+                TypeData::Image(_) => {
+                    !version.is_es() || self.require(&IMAGE_INDICES, "an index of images that is not constant", tokens)
+                }
+                _ => {
+                    let before = !version.is_es() && version.number < 130 || version.is_es() && version.number < 300;
+                    before || self.require(&SAMPLER_INDICES, "an index of samplers that is not constant", tokens)
+                }
+            };
+            if !is_allowed {
                 return self.error_expr(tokens);
             }
         }

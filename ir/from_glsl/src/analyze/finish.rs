@@ -10,6 +10,7 @@ use crate::types::TypeData;
 impl Analyzer<'_> {
     pub(super) fn finish(&mut self) {
         self.finish_variables();
+        self.finish_subroutines();
         self.check_recursion();
         self.check_outputs();
         self.check_captures();
@@ -18,7 +19,7 @@ impl Analyzer<'_> {
 
     /// Lengths of arrays that were declared without one, and uses of arrays as a whole.
     fn finish_variables(&mut self) {
-        let all_invariant = self.unit.invariant_all;
+        let all_invariant = self.unit.invariant_all.is_some();
         for number in 0..self.program.arenas.variable.len() {
             let id = VariableId(number as u32);
             let is_whole = self.whole_uses.get(&id).is_some_and(|&uses| uses > 0);

@@ -1,7 +1,9 @@
 //! Functions: prototypes and definitions.
 
+use super::memory::MemoryObject;
 use super::qualifiers::{Qualifiers, StorageQualifier};
 use super::scopes::Entity;
+use super::subroutines::SubroutineRole;
 use super::type_specs::ARRAY_TYPES;
 use super::{Analyzer, CurrentFunction, SemanticError};
 use crate::ast::{self, Prototype};
@@ -19,23 +21,33 @@ const MAX_OVERLOADS: usize = 1024;
 impl Analyzer<'_> {
     /// Declares a function, or finds its earlier declaration. `end` is the end of its body, if it has one.
     pub(super) fn prototype(&mut self, prototype: &Prototype, end: Option<TokenRange>) -> FunctionId {
-        let ast = self.ast;
-        for qualifier in ast.list(prototype.qualifiers) {
-            if !self.is_precision(qualifier) {
-                let qualifier_name = self.qualifier_name(qualifier);
-                let error = SemanticError::QualifierNotAllowed {
-                    qualifier: qualifier_name,
-                    place: "for the result of a function",
-                };
-                self.report(error, qualifier.tokens);
-            }
-        }
+        let subroutine = self.subroutine_qualifiers(prototype.qualifiers, end.is_some());
         let result = self.type_spec(&prototype.result);
         self.check_result(result, prototype);
         let mut parameters = Vec::new();
+        let ast = self.ast;
         for parameter in ast.list(prototype.parameters) {
             parameters.push(self.parameter(parameter));
         }
+        match subroutine {
+            SubroutineRole::Type => self.subroutine_type(prototype, result, parameters),
+            SubroutineRole::None => self.ordinary_prototype(prototype, result, parameters, end),
+            SubroutineRole::Function { types, index } => {
+                let id = self.ordinary_prototype(prototype, result, parameters, end);
+                self.implement(id, &types, index, prototype.tokens);
+                id
+            }
+        }
+    }
+
+    /// Declares a function that is not a subroutine type.
+    fn ordinary_prototype(
+        &mut self,
+        prototype: &Prototype,
+        result: TypeId,
+        parameters: Vec<Parameter>,
+        end: Option<TokenRange>,
+    ) -> FunctionId {
         let name = prototype.name;
         let spelling = self.spelling(name);
         if spelling == "main" && (result != TypeId::VOID || !parameters.is_empty()) && !result.is_error() {
@@ -61,21 +73,28 @@ impl Analyzer<'_> {
             self.declare_function(name, id, tokens);
             return id;
         }
-        let id = FunctionId(self.program.arenas.function.len() as u32);
-        self.program.arenas.function.push(Function {
-            name,
-            result,
-            parameters,
-            body: None,
-            callees: Vec::new(),
-            tokens,
-        });
-        self.effects.push(None);
-        self.result_precisions.push(precision);
+        let id = self.add_function(name, result, parameters, precision, tokens);
         if spelling == "main" {
             self.program.main = Some(id);
         }
         self.declare_function(name, id, tokens);
+        id
+    }
+
+    /// Adds a function to the program.
+    pub(super) fn add_function(
+        &mut self,
+        name: Symbol,
+        result: TypeId,
+        parameters: Vec<Parameter>,
+        precision: Option<Keyword>,
+        tokens: TokenRange,
+    ) -> FunctionId {
+        let id = FunctionId(self.program.arenas.function.len() as u32);
+        let (body, callees, subroutine) = (None, Vec::new(), None);
+        self.program.arenas.function.push(Function { name, result, parameters, body, callees, subroutine, tokens });
+        self.effects.push(None);
+        self.result_precisions.push(precision);
         id
     }
 
@@ -99,7 +118,7 @@ impl Analyzer<'_> {
             let error = SemanticError::TypeNotAllowed {
                 what: "the result of a function",
                 ty: self.type_name(result),
-                hint: Some("pass samplers as parameters"),
+                hint: Some("pass samplers, images and counters as parameters"),
             };
             self.report(error, tokens);
         } else if summary.has_array && !self.has(&ARRAY_TYPES) {
@@ -132,7 +151,8 @@ impl Analyzer<'_> {
             Some("another result")
         } else if other.parameters.iter().zip(parameters).any(|(a, b)| a.direction != b.direction) {
             Some("other directions of parameters")
-        } else if other.parameters.iter().zip(parameters).any(|(a, b)| a.is_const != b.is_const) {
+        } else if other.parameters.iter().zip(parameters).any(|(a, b)| a.is_const != b.is_const || a.access != b.access)
+        {
             Some("other qualifiers of parameters")
         } else {
             None
@@ -192,22 +212,29 @@ impl Analyzer<'_> {
         let direction = self.direction(&found, parameter.tokens);
         self.check_parameter_qualifiers(&found, parameter.tokens);
         let is_const = found.is_const || found.storage == StorageQualifier::Const;
-        if ty == TypeId::VOID {
-            let error = SemanticError::TypeNotAllowed { what: "a parameter", ty: "void".to_owned(), hint: None };
+        self.check_memory(&found, ty, MemoryObject::Parameter, parameter.tokens);
+        let access = found.traits.access;
+        if ty == TypeId::VOID || self.is_subroutine(ty) {
+            let ty = self.type_name(ty);
+            let error = SemanticError::TypeNotAllowed { what: "a parameter", ty, hint: None };
             self.report(error, parameter.tokens);
-            return Parameter { ty: TypeId::ERROR, direction, is_const, variable: None };
+            return Parameter { ty: TypeId::ERROR, direction, is_const, access, variable: None };
         }
         if matches!(self.program.types.get(ty), TypeData::Array { length: None, .. }) {
             self.report(SemanticError::Unsized { what: "a parameter" }, parameter.tokens);
-            return Parameter { ty: TypeId::ERROR, direction, is_const, variable: None };
+            return Parameter { ty: TypeId::ERROR, direction, is_const, access, variable: None };
         }
         if !self.check_size(ty, parameter.tokens) {
-            return Parameter { ty: TypeId::ERROR, direction, is_const, variable: None };
+            return Parameter { ty: TypeId::ERROR, direction, is_const, access, variable: None };
         }
         if direction.writes() {
             let summary = self.program.types.summary(ty);
             if summary.has_opaque {
-                let what = "samplers are `in` parameters only";
+                let what = match self.program.types.get(self.program.types.without_arrays(ty)) {
+                    TypeData::Image(_) => "images are `in` parameters only",
+                    TypeData::AtomicUint => "atomic counters are `in` parameters only",
+                    _ => "samplers are `in` parameters only",
+                };
                 self.report(SemanticError::Opaque { what }, parameter.tokens);
             }
             if matches!(self.program.types.get(ty), TypeData::Array { .. }) {
@@ -223,7 +250,7 @@ impl Analyzer<'_> {
             };
             self.report(error, parameter.ty.tokens);
         }
-        Parameter { ty, direction, is_const, variable: None }
+        Parameter { ty, direction, is_const, access, variable: None }
     }
 
     /// Reports qualifiers that only variables between stages have.
@@ -286,6 +313,7 @@ impl Analyzer<'_> {
             let variable = self.add_variable(name, parameter.ty, storage, source.tokens);
             if let Some(variable) = self.variable_mut(variable) {
                 variable.is_written = parameter.direction.reads();
+                variable.traits.access = parameter.access;
             }
             self.declare(name, Entity::Variable(variable), source.tokens);
             let function = self.program.arenas.function.get_mut(id.0 as usize);

@@ -5,6 +5,7 @@ use tgsi_ir::shader::ShaderStage;
 use super::qualifiers::Qualifiers;
 use super::{Analyzer, SemanticError};
 use crate::ast;
+use crate::builtins::formats::image_format;
 use crate::builtins::stages::Stages;
 use crate::extension::Extension as E;
 use crate::program::{ExprKind, Packing, Primitive, Spacing};
@@ -105,7 +106,10 @@ const BINDING: Since = Since::new(420, 310).or(&[
     E::ARBShadingLanguage420pack,
     E::ARBShaderStorageBufferObject,
     E::ARBShaderAtomicCounters,
+    E::ARBShaderImageLoadStore,
+    E::EXTShaderImageLoadStore,
 ]);
+const OFFSET: Since = Since::new(420, 310).or(&[E::ARBShaderAtomicCounters, E::ARBEnhancedLayouts]);
 const FRAG_COORD: Since = Since::new(150, NEVER).or(&[E::ARBFragmentCoordConventions]);
 const DEPTH: Since = Since::new(420, NEVER).or(&[E::ARBConservativeDepth, E::AMDConservativeDepth]);
 const EARLY: Since = Since::new(420, 310).or(&[E::ARBShaderImageLoadStore]);
@@ -141,7 +145,8 @@ const ROWS: &[Row] = &[
     row("packed", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Unspecified)),
     row("row_major", Value::None, BLOCKS.or(MEMBER), BLOCK_LAYOUTS, |q, _| q.row_major = Some(true)),
     row("column_major", Value::None, BLOCKS.or(MEMBER), BLOCK_LAYOUTS, |q, _| q.row_major = Some(false)),
-    row("offset", Value::Number, MEMBER, ENHANCED, |q, n| q.offset = Some(n)),
+    // Which types of variables have one is checked with their memory.
+    row("offset", Value::Number, VARIABLE.or(MEMBER), OFFSET, |q, n| q.traits.offset = Some(n)),
     row("align", Value::Positive, MEMBER.or(BLOCK), ENHANCED, |q, n| q.align = Some(n)),
     row("xfb_buffer", Value::Number, OUTPUTS, ENHANCED, |q, n| q.capture.buffer = Some(n)),
     row("xfb_offset", Value::Number, VARIABLE.or(BLOCK).or(MEMBER), ENHANCED, |q, n| q.capture.offset = Some(n)),
@@ -233,6 +238,14 @@ impl Analyzer<'_> {
         };
         let stage = self.program.stage;
         let Some(row) = ROWS.iter().find(|row| is_same(row) && row.stages.contains(stage)) else {
+            if let Some(format) = image_format(&name) {
+                self.require(&format.since, format!("the layout `{name}`"), item.tokens);
+                if number.is_some() {
+                    self.report(SemanticError::LayoutValue { name, needed: "no value" }, item.tokens);
+                }
+                found.traits.format = Some(format);
+                return;
+            }
             let place = match ROWS.iter().any(|row| is_same(&row)) {
                 true => "in this stage",
                 false => "for this declaration",

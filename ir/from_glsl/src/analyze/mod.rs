@@ -18,6 +18,7 @@ mod finish;
 mod functions;
 mod language;
 mod layouts;
+mod memory;
 mod operators;
 mod per_vertex;
 mod products;
@@ -25,6 +26,7 @@ mod qualifiers;
 mod scopes;
 mod statements;
 mod storage;
+mod subroutines;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -51,10 +53,11 @@ use crate::program::{
 use crate::symbol::{Interner, Symbol};
 use crate::token::{TokenRange, Tokens};
 use crate::types::{TypeId, Types};
-use crate::version::{Since, Version};
+use crate::version::{NEVER, Since, Version};
 
 pub(crate) use complete::find_errors;
 pub(crate) use error::SemanticError;
+use memory::CounterLayout;
 use qualifiers::Precisions;
 use scopes::{Entity, Scopes};
 #[cfg(test)]
@@ -76,7 +79,7 @@ pub(crate) struct UnitInfo<'a> {
     pub(crate) enabled: &'a Extensions,
     pub(crate) stage: ShaderStage,
     /// `#pragma STDGL invariant(all)`.
-    pub(crate) invariant_all: bool,
+    pub(crate) invariant_all: Option<Span>,
     /// Registers that a variable may take.
     pub(crate) max_registers: u32,
     /// Values of constants of the language.
@@ -139,7 +142,10 @@ pub(crate) fn analyze(
         per_vertex: Vec::new(),
         first_lengths: FxHashMap::default(),
         redeclared_per_vertex: FxHashSet::default(),
+        takes_lengths: false,
         hidden_members: FxHashSet::default(),
+        counters: CounterLayout::default(),
+        subroutine_types: FxHashMap::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
     analyzer.program.arenas.expr.reserve(ast.exprs.len() * 3 / 2);
@@ -243,13 +249,20 @@ struct Analyzer<'a> {
     first_lengths: FxHashMap<bool, u32>,
     /// The redeclarations of `gl_PerVertex`: of inputs, of outputs.
     redeclared_per_vertex: FxHashSet<bool>,
+    /// Whether inner dimensions of the type that is read may be open: a value gives their lengths.
+    takes_lengths: bool,
     /// Members that a redeclaration of `gl_PerVertex` leaves out.
     hidden_members: FxHashSet<Symbol>,
+    /// The places of atomic counters.
+    counters: CounterLayout,
+    /// Subroutine types of all units, by name.
+    subroutine_types: FxHashMap<Symbol, TypeId>,
 }
 
 impl Analyzer<'_> {
     /// Analyses the declarations and functions of a unit.
     fn items(&mut self) {
+        self.check_invariant_all();
         let ast = self.ast;
         for item in &ast.items {
             if self.findings.is_full() {
@@ -262,6 +275,16 @@ impl Analyzer<'_> {
                 }
                 ast::Item::Function { prototype, body, end } => self.function(&prototype, body, end),
             }
+        }
+    }
+
+    /// Outputs of fragment shaders are not invariant from ES 3.00 on.
+    fn check_invariant_all(&mut self) {
+        let is_allowed = self.unit.stage != ShaderStage::Fragment || !self.version().is_at_least(NEVER, 300);
+        if let Some(span) = self.unit.invariant_all.filter(|_| !is_allowed) {
+            let what = "`#pragma STDGL invariant(all)`".to_owned();
+            let stages = "shaders of other stages than fragment".to_owned();
+            self.findings.add(&SemanticError::WrongStage { what, stages }, span);
         }
     }
 

@@ -91,7 +91,17 @@ impl Analyzer<'_> {
                 let same = if are_scalars { self.unify_scalars(left, right) } else { None };
                 same.map(|(left, right)| (left, right, TypeId::BOOL))
             }
-            BinaryOp::Shl | BinaryOp::Shr => self.shift(a, b).then_some((left, right, a)),
+            BinaryOp::Shl | BinaryOp::Shr => {
+                let is_wide = self.program.types.scalar(b).is_some_and(Scalar::is_wide);
+                // Counts have 32 bits.
+                let count = if is_wide {
+                    let narrow = self.program.types.with_scalar(b, Scalar::Uint);
+                    self.convert_components(right, narrow)
+                } else {
+                    right
+                };
+                self.shift(a, b).then_some((left, count, a))
+            }
             BinaryOp::Add
             | BinaryOp::Sub
             | BinaryOp::Mul

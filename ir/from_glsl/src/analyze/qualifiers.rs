@@ -1,5 +1,6 @@
 //! Qualifiers of declarations, and default precisions.
 
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::shader::ShaderStage;
 
 use super::layouts::{LAYOUT_EXPRESSIONS, Row};
@@ -10,7 +11,7 @@ use crate::keyword::Keyword;
 use crate::program::{Capture, Interpolation, Packing, Primitive, StageLayout, Traits};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
-use crate::types::{Scalar, TypeData, TypeId};
+use crate::types::{Scalar, TypeData, TypeId, image_of, sampler_of};
 use crate::version::{NEVER, Since, Version};
 
 /// Default precisions in the open scopes. Desktop versions have a default for all types.
@@ -31,6 +32,7 @@ impl Precisions {
             (K::Sampler2D, K::Lowp),
             (K::SamplerCube, K::Lowp),
             (K::SamplerExternalOES, K::Lowp),
+            (K::AtomicUint, K::Highp),
         ];
         if !is_fragment {
             known.push((K::Float, K::Highp));
@@ -68,8 +70,8 @@ impl Precisions {
         self.has(Keyword::Float)
     }
 
-    /// Whether a sampler type has a default precision.
-    pub(super) fn has_sampler(&self, ty: Keyword) -> bool {
+    /// Whether a sampler or image type has a default precision.
+    pub(super) fn has_opaque(&self, ty: Keyword) -> bool {
         self.has(ty)
     }
 }
@@ -101,6 +103,7 @@ pub(super) struct Qualifiers {
     pub(super) precision: Option<Keyword>,
     /// The qualifier of the interpolation.
     pub(super) interpolation: Option<Keyword>,
+    pub(super) is_subroutine: bool,
     pub(super) traits: Traits,
     /// `origin_upper_left`, `pixel_center_integer`, `early_fragment_tests`, each with whether it occurs.
     pub(super) origin_upper_left: bool,
@@ -114,8 +117,6 @@ pub(super) struct Qualifiers {
     pub(super) is_std430: bool,
     /// `row_major` or `column_major`.
     pub(super) row_major: Option<bool>,
-    /// `offset`, `align`
-    pub(super) offset: Option<u32>,
     pub(super) align: Option<u32>,
     /// `xfb_buffer`, `xfb_offset`, `xfb_stride`
     pub(super) capture: Capture,
@@ -177,9 +178,8 @@ impl Analyzer<'_> {
                     }
                 }
                 QualifierKind::Subroutine(_) => {
-                    let (version, remedy) = (self.version().to_string(), "needs #version 400".to_owned());
-                    let what = "`subroutine`".to_owned();
-                    self.report(SemanticError::NeedsVersion { what, version, remedy }, qualifier.tokens);
+                    let what = "`subroutine(...)` needs a function with a body";
+                    self.report(SemanticError::Subroutine { what }, qualifier.tokens);
                 }
             }
         }
@@ -281,6 +281,11 @@ impl Analyzer<'_> {
                 found.traits.sample |= keyword == K::Sample;
                 return;
             }
+            K::Coherent | K::Volatile | K::Restrict | K::Readonly | K::Writeonly => {
+                found.traits.access = found.traits.access.union(access_flag(keyword));
+                return;
+            }
+            K::Subroutine => return found.is_subroutine = true,
             K::Patch => return found.traits.patch = true,
             K::Invariant => return found.traits.invariant = true,
             K::Precise => return found.traits.precise = true,
@@ -375,6 +380,8 @@ impl Analyzer<'_> {
         let inner = types.without_arrays(ty);
         let default = match (types.get(inner), types.scalar(inner)) {
             (TypeData::Sampler(sampler), _) => Some(sampler.name),
+            (TypeData::Image(image), _) => Some(image.name),
+            (TypeData::AtomicUint, _) => Some(Keyword::AtomicUint),
             (_, Some(Scalar::Float)) => Some(Keyword::Float),
             (_, Some(Scalar::Int | Scalar::Uint)) => Some(Keyword::Int),
             _ => None,
@@ -387,7 +394,7 @@ impl Analyzer<'_> {
         let types = &self.program.types;
         let inner = types.without_arrays(ty);
         let is_allowed = match (types.get(inner), types.scalar(inner)) {
-            (TypeData::Error | TypeData::Sampler(_), _) => true,
+            (TypeData::Error | TypeData::Sampler(_) | TypeData::Image(_) | TypeData::AtomicUint, _) => true,
             (_, scalar) => matches!(scalar, Some(Scalar::Float | Scalar::Int | Scalar::Uint)),
         };
         if !is_allowed {
@@ -410,8 +417,8 @@ impl Analyzer<'_> {
                 return;
             }
         };
-        let is_sampler = crate::types::sampler_of(keyword).is_some();
-        if !matches!(keyword, Keyword::Float | Keyword::Int) && !is_sampler {
+        let is_opaque = sampler_of(keyword).is_some() || image_of(keyword).is_some();
+        if !matches!(keyword, Keyword::Float | Keyword::Int | Keyword::AtomicUint) && !is_opaque {
             let error = SemanticError::TypeNotAllowed {
                 what: "a default precision",
                 ty: keyword.name().to_owned(),
@@ -424,12 +431,25 @@ impl Analyzer<'_> {
     }
 }
 
+/// The flag of a memory qualifier.
+fn access_flag(keyword: Keyword) -> AccessFlags {
+    match keyword {
+        Keyword::Coherent => AccessFlags::COHERENT,
+        Keyword::Volatile => AccessFlags::VOLATILE,
+        Keyword::Restrict => AccessFlags::RESTRICT,
+        Keyword::Readonly => AccessFlags::NON_WRITEABLE,
+        Keyword::Writeonly => AccessFlags::NON_READABLE,
+        _ => AccessFlags::NONE,
+    }
+}
+
 /// The place of a qualifier among others.
 fn rank(qualifier: &Qualifier) -> u8 {
     use Keyword as K;
     match qualifier.kind {
         QualifierKind::Keyword(K::Precise | K::Invariant) => 0,
         QualifierKind::Layout(_) | QualifierKind::Subroutine(_) => 1,
+        QualifierKind::Keyword(K::Subroutine) => 1,
         QualifierKind::Keyword(K::Flat | K::Smooth | K::Noperspective) => 1,
         QualifierKind::Keyword(K::Centroid | K::Sample | K::Patch) => 2,
         QualifierKind::Keyword(K::Lowp | K::Mediump | K::Highp) => 4,

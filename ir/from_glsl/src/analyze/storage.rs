@@ -120,6 +120,13 @@ impl Analyzer<'_> {
         }
     }
 
+    /// Whether a struct has fields that are structs or arrays.
+    fn has_aggregate_fields(&self, ty: TypeId) -> bool {
+        let types = &self.program.types;
+        let is_aggregate = |ty| matches!(types.get(ty), TypeData::Struct(_) | TypeData::Array { .. });
+        types.fields(ty).iter().any(|field| is_aggregate(field.ty))
+    }
+
     /// Checks the explicit location of a variable.
     fn check_location(&mut self, found: &Qualifiers, storage: Storage, tokens: TokenRange) {
         let stage = self.program.stage;
@@ -170,7 +177,7 @@ impl Analyzer<'_> {
             self.report(SemanticError::Layout { name: "component".to_owned(), place }, tokens);
             return;
         };
-        let is_wide = scalar == Scalar::Double;
+        let is_wide = scalar.is_wide();
         let words = u32::from(count) * if is_wide { 2 } else { 1 };
         let needed = match () {
             () if is_wide && count > 2 => "no value: the type takes more than a location",
@@ -203,10 +210,16 @@ impl Analyzer<'_> {
         let is_struct = matches!(types.get(inner), TypeData::Struct(_));
         let scalar = types.scalar(inner);
         let version = self.unit.version;
+        let is_subroutine = matches!(types.get(inner), TypeData::Subroutine(_));
         let error = if types.get(inner) == TypeData::Void {
             allowed("a variable", None)
+        } else if is_subroutine != found.is_subroutine || is_subroutine && storage != Storage::Uniform {
+            Some(SemanticError::Subroutine { what: "`subroutine uniform` and a subroutine type need each other" })
         } else if summary.has_opaque && storage != Storage::Uniform {
-            allowed("a variable that is not a uniform", Some("declare samplers as `uniform`, or as parameters"))
+            allowed(
+                "a variable that is not a uniform",
+                Some("declare samplers, images and counters as `uniform`, or as parameters"),
+            )
         } else if summary.registers > self.unit.max_registers {
             Some(SemanticError::Limit { what: "registers of a variable", limit: self.unit.max_registers.into() })
         } else if matches!(storage, Storage::Input | Storage::Output) {
@@ -216,9 +229,16 @@ impl Analyzer<'_> {
             match scalar {
                 _ if is_struct && attribute => allowed("a vertex attribute", None),
                 _ if is_struct && is_color => allowed("an output of fragment shaders", None),
+                _ if is_color && types.as_matrix(inner).is_some() => {
+                    allowed("an output of fragment shaders", Some("write the columns to several outputs"))
+                }
                 _ if is_struct && !version.is_at_least(150, 300) => {
                     allowed("an input or output", Some("structs pass between stages from #version 150 on"))
                 }
+                _ if is_struct && version.is_es() && (inner != ty || self.has_aggregate_fields(ty)) => allowed(
+                    "an input or output",
+                    Some("structs that pass between stages are no arrays, and have no fields of structs and arrays"),
+                ),
                 Some(Scalar::Bool) => allowed("an input or output", None),
                 Some(Scalar::Int | Scalar::Uint)
                     if old && attribute && version.number < 120 && !self.has(&INTEGER_INPUTS) =>
@@ -235,7 +255,10 @@ impl Analyzer<'_> {
                 {
                     allowed("an interpolated input", Some("write `flat` before it"))
                 }
-                Some(Scalar::Double) if is_color => allowed("an output of fragment shaders", None),
+                Some(Scalar::Int64 | Scalar::Uint64) if attribute => allowed("a vertex attribute", None),
+                Some(Scalar::Double | Scalar::Int64 | Scalar::Uint64) if is_color => {
+                    allowed("an output of fragment shaders", None)
+                }
                 Some(Scalar::Double) if attribute && !self.has(&DOUBLE_INPUTS) => {
                     allowed("a vertex attribute", Some("doubles are inputs from #version 410 on"))
                 }

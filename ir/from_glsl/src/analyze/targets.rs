@@ -5,6 +5,7 @@ use crate::ast;
 use crate::builtins::variables::Role;
 use crate::program::{ExprId, ExprKind, Storage, VariableId};
 use crate::token::TokenRange;
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::shader::ShaderStage;
 
 impl Analyzer<'_> {
@@ -16,6 +17,9 @@ impl Analyzer<'_> {
         }
         let (what, at) = match self.target_variable(expr) {
             Ok(variable) => match self.read_only(variable) {
+                None if self.has_access(expr, AccessFlags::NON_WRITEABLE) => {
+                    ("a `readonly` member of a block".to_owned(), self.program.variable(variable).tokens)
+                }
                 None => {
                     self.record_write(variable, expr, also_reads);
                     return self.check_own_vertex(variable, expr);
@@ -45,7 +49,9 @@ impl Analyzer<'_> {
                     base
                 }
                 ExprKind::Select(..) => return Err("the result of `?:`"),
-                ExprKind::Call(..) | ExprKind::Builtin(..) => return Err("the result of a function"),
+                ExprKind::Call(..) | ExprKind::CallSubroutine(..) | ExprKind::Builtin(..) => {
+                    return Err("the result of a function");
+                }
                 ExprKind::Constant | ExprKind::Construct(_) => return Err("a constant or constructor"),
                 ExprKind::Assign(..) | ExprKind::Update(..) | ExprKind::Step { .. } => {
                     return Err("the result of an assignment");

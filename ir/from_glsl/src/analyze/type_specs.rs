@@ -76,7 +76,7 @@ impl Analyzer<'_> {
                 self.report(error, dimension.tokens);
                 return TypeId::ERROR;
             }
-            if matches!(self.program.types.get(ty), TypeData::Array { length: None, .. }) {
+            if matches!(self.program.types.get(ty), TypeData::Array { length: None, .. }) && !self.takes_lengths {
                 self.report(SemanticError::Unsized { what: "an array of arrays" }, dimension.tokens);
                 return TypeId::ERROR;
             }
@@ -202,6 +202,14 @@ impl Analyzer<'_> {
             TypeData::Array { length: None, .. } => {
                 self.report(SemanticError::Unsized { what: "a field of a struct" }, declarator.tokens);
             }
+            _ if self.program.types.summary(ty).counters > 0 || self.is_subroutine(ty) => {
+                let error = SemanticError::TypeNotAllowed {
+                    what: "a field",
+                    ty: self.type_name(ty),
+                    hint: Some("declare it as `uniform`"),
+                };
+                self.report(error, declarator.tokens);
+            }
             _ => {}
         }
     }
@@ -246,7 +254,13 @@ impl Analyzer<'_> {
     pub(super) fn check_copy(&mut self, ty: TypeId, what: &'static str, tokens: TokenRange) -> bool {
         let summary = self.program.types.summary(ty);
         if summary.has_opaque {
-            self.report(SemanticError::Opaque { what: "samplers cannot be copied or compared" }, tokens);
+            let what = match self.program.types.get(self.program.types.without_arrays(ty)) {
+                TypeData::Image(_) => "images cannot be copied or compared",
+                TypeData::AtomicUint => "atomic counters cannot be copied or compared",
+                TypeData::Subroutine(_) => "subroutines cannot be copied or compared",
+                _ => "samplers cannot be copied or compared",
+            };
+            self.report(SemanticError::Opaque { what }, tokens);
             return false;
         }
         if self.program.types.block_of(self.program.types.without_arrays(ty)).is_some() {
@@ -289,12 +303,13 @@ impl Analyzer<'_> {
             TypeData::Vector { scalar: Scalar::Float, .. } | TypeData::Matrix { scalar: Scalar::Float, .. } => {
                 !self.precisions.has_float()
             }
-            TypeData::Sampler(sampler) => !self.precisions.has_sampler(sampler.name),
+            TypeData::Sampler(sampler) => !self.precisions.has_opaque(sampler.name),
+            TypeData::Image(image) => !self.precisions.has_opaque(image.name),
             _ => false,
         };
         if missing {
             let ty = match self.program.types.get(inner) {
-                TypeData::Sampler(_) => self.type_name(inner),
+                TypeData::Sampler(_) | TypeData::Image(_) => self.type_name(inner),
                 _ => "float".to_owned(),
             };
             self.report(SemanticError::MissingPrecision { ty }, tokens);

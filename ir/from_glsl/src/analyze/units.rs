@@ -6,6 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{BlockSource, storage_key};
+use super::memory::CounterLayout;
 use super::qualifiers::{Precisions, Qualifiers};
 use super::scopes::Entity;
 use super::{Analyzer, SemanticError, UnitInfo};
@@ -72,6 +73,7 @@ impl<'a> Analyzer<'a> {
         self.unit = unit;
         self.typed = vec![ExprId(0); ast.exprs.len()];
         self.overloads.clear();
+        self.counters = CounterLayout::default();
         self.precisions = Precisions::new(unit.stage, unit.version);
         // The names of the shader; those of the language stay.
         self.scopes.pop();

@@ -5,10 +5,12 @@
 //! of their patterns; types that a version lacks are left out, so that `texture(sampler2DRect, vec2)` needs no row.
 
 mod geometric;
+mod image;
 mod integer;
 #[cfg(test)]
 pub(crate) mod manual;
 mod math;
+mod memory;
 mod op;
 pub(crate) mod pattern;
 mod stage;
@@ -27,7 +29,7 @@ use crate::program::Direction;
 use crate::types::{TypeId, Types};
 use crate::version::{NEVER, Profile, Since, Version};
 
-pub(crate) use op::{BuiltinOp, Detail, TextureArgument, TextureOp};
+pub(crate) use op::{AtomicKind, BuiltinOp, CounterOp, Detail, ImageOp, TextureArgument, TextureOp};
 use pattern::Expansion;
 
 const V110: Since = Since::ALWAYS;
@@ -39,6 +41,8 @@ const V130_OR_SHADER4: Since = Since::new(130, 300).or(&[E::EXTGpuShader4]);
 const V330_BITS: Since = Since::new(330, 300).or(&[E::ARBShaderBitEncoding, E::ARBGpuShader5]);
 /// Functions of doubles.
 const V400_DOUBLE: Since = Since::new(400, NEVER).or(&[E::ARBGpuShaderFp64]);
+/// Functions of 64-bit integers.
+const INT64: Since = Since::new(NEVER, NEVER).or(&[E::ARBGpuShaderInt64, E::AMDGpuShaderInt64]);
 /// Functions of the bits of integers.
 const V400_INTEGERS: Since = Since::new(400, 310).or(&[E::ARBGpuShader5, E::MESAShaderIntegerFunctions]);
 /// Packing of bytes.
@@ -138,7 +142,16 @@ impl Row {
 }
 
 /// All tables.
-const TABLES: &[&[Row]] = &[math::ROWS, geometric::ROWS, integer::ROWS, stage::ROWS, texture_old::ROWS, texture::ROWS];
+const TABLES: &[&[Row]] = &[
+    math::ROWS,
+    geometric::ROWS,
+    integer::ROWS,
+    stage::ROWS,
+    texture_old::ROWS,
+    texture::ROWS,
+    image::ROWS,
+    memory::ROWS,
+];
 
 fn rows() -> impl Iterator<Item = &'static Row> {
     TABLES.iter().copied().flatten()

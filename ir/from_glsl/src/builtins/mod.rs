@@ -1,5 +1,6 @@
 //! Functions and variables of the language: tables of rows, and their lookup by name.
 
+pub(crate) mod formats;
 pub(crate) mod functions;
 #[cfg(test)]
 pub(crate) mod manual;

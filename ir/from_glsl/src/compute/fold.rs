@@ -92,7 +92,13 @@ fn visit_vectors(types: &Types, ty: TypeId, visit: &mut impl FnMut(Scalar, usize
         TypeData::Array { element, length } if types.summary(element).components > 0 => {
             (0..length.unwrap_or(0)).for_each(|_| visit_vectors(types, element, visit));
         }
-        TypeData::Array { .. } | TypeData::Sampler(_) | TypeData::Error | TypeData::Void => {}
+        TypeData::Array { .. }
+        | TypeData::Sampler(_)
+        | TypeData::Image(_)
+        | TypeData::AtomicUint
+        | TypeData::Subroutine(_)
+        | TypeData::Error
+        | TypeData::Void => {}
     }
 }
 
@@ -111,7 +117,12 @@ pub(crate) fn construct(types: &Types, ty: TypeId, operands: &[&Constant]) -> Op
             let bits: Vec<u64> = operands.iter().flat_map(|operand| &operand.bits).copied().collect();
             return (bits.len() == types.summary(ty).components as usize).then_some(Constant { ty, bits });
         }
-        TypeData::Sampler(_) | TypeData::Error | TypeData::Void => return None,
+        TypeData::Sampler(_)
+        | TypeData::Image(_)
+        | TypeData::AtomicUint
+        | TypeData::Subroutine(_)
+        | TypeData::Error
+        | TypeData::Void => return None,
     };
     let of_operand = |value: &&Constant| operand(types, value).map(|(_, value)| value);
     let operands = operands.iter().map(of_operand).collect::<Option<Vec<_>>>()?;

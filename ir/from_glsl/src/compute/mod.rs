@@ -7,7 +7,7 @@ pub(crate) mod fold;
 pub(crate) mod functions;
 pub(crate) mod operators;
 
-use tgsi_arithmetic::Scalar as Component;
+use tgsi_arithmetic::{Kind, Scalar as Component};
 
 use crate::types::Scalar;
 
@@ -19,6 +19,8 @@ pub(crate) fn component(scalar: Scalar) -> Component {
         Scalar::Uint => Component::UINT,
         Scalar::Float => Component::FLOAT,
         Scalar::Double => Component::DOUBLE,
+        Scalar::Int64 => Component::new(Kind::Int, 64),
+        Scalar::Uint64 => Component::new(Kind::Uint, 64),
     }
 }
 

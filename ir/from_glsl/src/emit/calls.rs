@@ -11,6 +11,7 @@ use super::{EmitError, Emitter, bit_size};
 use crate::builtins::functions::{BuiltinOp, Detail};
 use crate::compute;
 use crate::program::{Direction, Expr, ExprId, ExprKind, ExprList, FunctionId, VariableId};
+use crate::token::TokenRange;
 use crate::types::{Scalar, TypeId};
 
 /// A step from a uniform to a sampler in it.
@@ -41,18 +42,89 @@ enum Argument {
     Samplers,
 }
 
+/// The arguments of a call.
+struct Arguments {
+    values: Vec<Argument>,
+    samplers: Vec<SamplerArgument>,
+}
+
 impl Emitter<'_, '_, '_> {
     /// A call of a function of the shader.
     pub(super) fn call(&mut self, id: FunctionId, list: ExprList, expr: &Expr) -> Result<Value, EmitError> {
+        let arguments = self.arguments(id, list)?;
+        self.call_with(id, &arguments, list, expr.tokens)
+    }
+
+    /// A call of the function that a subroutine uniform selects: a chain of comparisons with the numbers of the
+    /// functions. The last function is that of all other numbers.
+    pub(super) fn call_subroutine(
+        &mut self,
+        selector: ExprId,
+        ty: FunctionId,
+        list: ExprList,
+        expr: &Expr,
+    ) -> Result<Value, EmitError> {
+        let program = self.context.program;
+        let of_type = program.function(ty);
+        let has_result = of_type.result != TypeId::VOID;
+        let Some((&(last, _), others)) = of_type.callees.split_last() else {
+            // No function can be selected.
+            let result = has_result.then(|| self.temporary_of(of_type.result));
+            return Ok(result.map_or(Value::None, |deref| Value::Memory(deref, of_type.result)));
+        };
+        if others.is_empty() {
+            return self.call(last, list, expr);
+        }
+        let selected = match self.value(selector)? {
+            Value::Memory(deref, _) => self.load(deref, TypeId::UINT),
+            other => self.operand(other),
+        };
+        let selected = self.scalar(Value::Operand(selected));
+        let arguments = self.arguments(ty, list)?;
+        let result = has_result.then(|| self.temporary_of(of_type.result));
+        let mut branches = Vec::with_capacity(others.len());
+        for &(function, _) in others {
+            let number = super::index(&mut self.b, program.function(function).subroutine.unwrap_or(0));
+            let condition = self.b.alu(AluOp::Ieq, &[selected, number]);
+            let branch = self.b.push_if(condition);
+            self.call_into(function, &arguments, list, expr, result)?;
+            self.b.push_else(branch);
+            branches.push(branch);
+        }
+        self.call_into(last, &arguments, list, expr, result)?;
+        while let Some(branch) = branches.pop() {
+            self.b.end_if(branch);
+        }
+        Ok(result.map_or(Value::None, |deref| Value::Memory(deref, of_type.result)))
+    }
+
+    /// A call whose result is stored to memory.
+    fn call_into(
+        &mut self,
+        id: FunctionId,
+        arguments: &Arguments,
+        list: ExprList,
+        expr: &Expr,
+        result: Option<Def>,
+    ) -> Result<(), EmitError> {
+        let value = self.call_with(id, arguments, list, expr.tokens)?;
+        if let Some(deref) = result {
+            self.store(Place::new(deref, expr.ty), value);
+        }
+        Ok(())
+    }
+
+    /// Evaluates the arguments of a call.
+    fn arguments(&mut self, id: FunctionId, list: ExprList) -> Result<Arguments, EmitError> {
         let program = self.context.program;
         let callee = program.function(id);
         let operands = program.list(list);
         let mut samplers = Vec::new();
-        let mut arguments = Vec::with_capacity(operands.len());
+        let mut values = Vec::with_capacity(operands.len());
         for (number, (&operand, parameter)) in operands.iter().zip(&callee.parameters).enumerate() {
             if program.types.summary(parameter.ty).has_opaque {
                 samplers.push(self.sampler_argument(operand)?);
-                arguments.push(Argument::Samplers);
+                values.push(Argument::Samplers);
                 continue;
             }
             if parameter.direction.writes() {
@@ -60,17 +132,31 @@ impl Emitter<'_, '_, '_> {
                 let value = parameter.direction.reads().then(|| self.load_place(place));
                 let from = program.expr(operand).ty;
                 let value = value.map(|value| self.converted(value, from, parameter.ty));
-                arguments.push(Argument::Target(place, value));
+                values.push(Argument::Target(place, value));
                 continue;
             }
             let value = self.value(operand)?;
             // A later argument may change memory.
             let rest = operands.get(number + 1..).unwrap_or_default();
             let changes = rest.iter().any(|&other| program.expr(other).has_effects);
-            arguments.push(Argument::Value(if changes { self.detached(value) } else { self.loaded(value) }));
+            values.push(Argument::Value(if changes { self.detached(value) } else { self.loaded(value) }));
         }
-        let (target, result) = self.context.function(id, samplers, expr.tokens)?;
-        for (argument, parameter) in arguments.iter().zip(&callee.parameters) {
+        Ok(Arguments { values, samplers })
+    }
+
+    /// A call of a function with arguments that were evaluated.
+    fn call_with(
+        &mut self,
+        id: FunctionId,
+        arguments: &Arguments,
+        list: ExprList,
+        tokens: TokenRange,
+    ) -> Result<Value, EmitError> {
+        let program = self.context.program;
+        let callee = program.function(id);
+        let operands = program.list(list);
+        let (target, result) = self.context.function(id, arguments.samplers.clone(), tokens)?;
+        for (argument, parameter) in arguments.values.iter().zip(&callee.parameters) {
             let Some(variable) = parameter.variable else { continue };
             let value = match argument {
                 Argument::Value(value) | Argument::Target(_, Some(value)) => value.clone(),
@@ -89,7 +175,7 @@ impl Emitter<'_, '_, '_> {
             }
             None => Value::None,
         };
-        for ((argument, parameter), &operand) in arguments.iter().zip(&callee.parameters).zip(operands) {
+        for ((argument, parameter), &operand) in arguments.values.iter().zip(&callee.parameters).zip(operands) {
             let (Argument::Target(place, _), Some(variable)) = (argument, parameter.variable) else { continue };
             let value = self.variable(variable, parameter.ty);
             let value = self.converted(value, parameter.ty, program.expr(operand).ty);
@@ -110,7 +196,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// The samplers of an argument. Indices that are not constant are stored for the callee.
-    fn sampler_argument(&mut self, expr: ExprId) -> Result<SamplerArgument, EmitError> {
+    pub(super) fn sampler_argument(&mut self, expr: ExprId) -> Result<SamplerArgument, EmitError> {
         let program = self.context.program;
         let mut steps = Vec::new();
         let mut current = expr;
@@ -181,6 +267,19 @@ impl Emitter<'_, '_, '_> {
         let vector = |def: Def| Value::Operand(Operand::Vector(def));
         match op {
             BuiltinOp::Texture(texture) => return self.texture(texture, operands, expr),
+            BuiltinOp::Image(op) => return self.image(op, operands, expr),
+            BuiltinOp::Atomic(kind) => return self.memory_atomic(kind, operands),
+            BuiltinOp::Counter(op) => return self.counter(op, operands),
+            BuiltinOp::Barrier
+            | BuiltinOp::MemoryBarrier
+            | BuiltinOp::MemoryBarrierAtomicCounter
+            | BuiltinOp::MemoryBarrierBuffer
+            | BuiltinOp::MemoryBarrierImage
+            | BuiltinOp::MemoryBarrierShared
+            | BuiltinOp::GroupMemoryBarrier => {
+                self.barrier(op);
+                return Ok(Value::None);
+            }
             BuiltinOp::DFdx(detail) | BuiltinOp::DFdy(detail) => {
                 let along_x = matches!(op, BuiltinOp::DFdx(_));
                 let Some(&operand) = operands.first() else { return Ok(Value::None) };

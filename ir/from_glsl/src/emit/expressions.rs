@@ -70,6 +70,7 @@ impl Emitter<'_, '_, '_> {
             ExprKind::Variable(variable) => Ok(self.variable(variable, expr.ty)),
             ExprKind::Construct(list) => self.construct(expr.ty, list),
             ExprKind::Call(function, arguments) => self.call(function, arguments, expr),
+            ExprKind::CallSubroutine(selector, ty, arguments) => self.call_subroutine(selector, ty, arguments, expr),
             ExprKind::Builtin(op, arguments) => self.builtin(op, arguments, expr),
             ExprKind::Assign(target, value) => {
                 let place = self.place(target)?;
@@ -185,6 +186,7 @@ impl Emitter<'_, '_, '_> {
         match scalar {
             Scalar::Float => self.b.f32_const(1.0),
             Scalar::Double => self.b.constant(64, &[1f64.to_bits()]),
+            Scalar::Int64 | Scalar::Uint64 => self.b.constant(64, &[1]),
             Scalar::Bool => self.b.bool_const(true),
             Scalar::Int | Scalar::Uint => self.b.u32_const(1),
         }

@@ -15,6 +15,8 @@
 mod blocks;
 mod calls;
 mod expressions;
+mod images;
+mod memory;
 mod outputs;
 mod packed;
 mod places;
@@ -173,6 +175,11 @@ impl Context<'_> {
                 shadow: sampler.shadow,
                 result: ir_scalar(sampler.result),
             },
+            TypeData::Image(image) => {
+                IrTypeData::Image { dim: image.dim, array: image.array, result: ir_scalar(image.texel) }
+            }
+            TypeData::AtomicUint => IrTypeData::AtomicCounter,
+            TypeData::Subroutine(_) => IrTypeData::Vector { scalar: ScalarType::Uint, components: 1 },
         };
         let ty_of_ir = self.shader.types.intern(data);
         self.types.insert(ty, ty_of_ir);
@@ -296,6 +303,8 @@ fn ir_scalar(scalar: Scalar) -> ScalarType {
         Scalar::Uint => ScalarType::Uint,
         Scalar::Float => ScalarType::Float,
         Scalar::Double => ScalarType::Double,
+        Scalar::Int64 => ScalarType::Int64,
+        Scalar::Uint64 => ScalarType::Uint64,
     }
 }
 

@@ -98,6 +98,10 @@ impl Emitter<'_, '_, '_> {
             StmtKind::Discard => {
                 self.b.intrinsic(IntrinsicOp::Terminate, &[], &[], None);
                 self.context.shader.info.fs.uses_discard = true;
+                // Targets run discarded invocations on, and the loop may have no other end.
+                if self.loops.iter().any(|breakable| matches!(breakable, Breakable::Loop(_))) {
+                    self.jump(JumpKind::Return);
+                }
             }
         }
         Ok(())

@@ -18,7 +18,8 @@ use crate::types::{SamplerType, Scalar, TypeData};
 /// Sources of a texture instruction.
 type Sources = ArrayVec<(TexSrcKind, Def), 16>;
 
-fn alu_type(scalar: Scalar) -> AluType {
+/// The type of texels.
+pub(super) fn alu_type(scalar: Scalar) -> AluType {
     match scalar {
         Scalar::Int => AluType::INT32,
         Scalar::Uint => AluType::UINT32,

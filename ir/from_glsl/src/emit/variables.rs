@@ -12,6 +12,7 @@ use tgsi_ir::{Builder, Cursor};
 use super::packed::Packed;
 use super::places::{Place, Value};
 use super::{Context, Emitter, bit_size, index};
+use crate::builtins::formats::pixel_format;
 use crate::builtins::variables::Role;
 use crate::program::{ConstantId, Interpolation, Storage, VariableId};
 use crate::types::{Scalar, TypeData, TypeId};
@@ -103,6 +104,9 @@ impl Emitter<'_, '_, '_> {
         let program = self.context.program;
         let Storage::Builtin(builtin) = program.variable(id).storage else { return None };
         let Role::SystemValue(value) = builtin.role(program.version) else { return None };
+        if let Some(computed) = self.computed_value(value) {
+            return Some(Value::Operand(Operand::Vector(computed)));
+        }
         let (element, is_array) = match program.types.get(ty) {
             TypeData::Array { element, .. } => (element, true),
             _ => (ty, false),
@@ -141,7 +145,10 @@ impl Emitter<'_, '_, '_> {
             Storage::Local | Storage::Const => None,
             Storage::Global => Some(VariableModes::SHADER_TEMP),
             Storage::Uniform if data.block.is_some() => Some(VariableModes::MEM_UBO),
-            Storage::Uniform => Some(VariableModes::UNIFORM),
+            Storage::Uniform => match program.types.get(program.types.without_arrays(data.ty)) {
+                TypeData::Image(_) => Some(VariableModes::IMAGE),
+                _ => Some(VariableModes::UNIFORM),
+            },
             Storage::Buffer => Some(VariableModes::MEM_SSBO),
             Storage::Shared => Some(VariableModes::MEM_SHARED),
             Storage::Input => Some(VariableModes::SHADER_IN),
@@ -174,6 +181,11 @@ impl Emitter<'_, '_, '_> {
         data.per_vertex = variable.is_per_vertex;
         data.patch = variable.traits.patch || self.context.is_patch_level(id);
         self.context.shader.info.writes_memory |= data.mode == VariableModes::MEM_SSBO && variable.is_written;
+        data.access = variable.traits.access;
+        let inner = self.context.program.types.without_arrays(variable.ty);
+        if let TypeData::Image(image) = self.context.program.types.get(inner) {
+            data.image_format = pixel_format(&image, variable.traits.format);
+        }
         if is_input && self.context.program.stage == ShaderStage::Fragment {
             data.interpolation = match variable.traits.interpolation {
                 Interpolation::Smooth => InterpMode::Smooth,

@@ -124,3 +124,26 @@ fn blocks_and_patches_link_through_all_stages() {
     let members: Vec<_> = block.members.iter().map(|member| (member.path.as_str(), member.offset)).collect();
     assert_eq!((block.name.as_str(), block.register, block.size, members), ("U", 1, 80, vec![("u", 0), ("m", 16)]));
 }
+
+#[test]
+fn uniforms_have_one_place() {
+    let file = |of_vertex: &str, of_fragment: &str| {
+        format!(
+            "[require]\nGLSL >= 4.30\n[vertex shader]\nstruct S {{ vec4 v; mat4 m[2]; }}; layout({of_vertex};\nvoid \
+             main() {{ gl_Position = vec4(0.0); }}\n[fragment shader]\nlayout({of_fragment};\nout vec4 c;\nvoid \
+             main() {{ c = vec4(0.0); }}\n"
+        )
+    };
+    for (of_vertex, of_fragment, expected) in [
+        ("location = 1) uniform vec4 a", "location = 1) uniform vec4 a", ""),
+        ("location = 1) uniform vec4 a", "location = 2) uniform vec4 a", "G0604"),
+        ("binding = 1) uniform sampler2D a", "binding = 2) uniform sampler2D a", "G0604"),
+        // A struct takes three locations.
+        ("location = 1) uniform S a", "location = 4) uniform vec4 b", ""),
+        ("location = 1) uniform S a", "location = 3) uniform vec4 b", "G0610"),
+        ("location = 0) uniform S a; uniform vec4 c", "location = 2147483647) uniform vec4 b[9]", ""),
+    ] {
+        let found = codes(&file(of_vertex, of_fragment));
+        assert_eq!(found.join(" "), expected, "{of_vertex} {of_fragment}");
+    }
+}

@@ -199,7 +199,11 @@ impl Preprocessor<'_> {
         let line = self.read_line();
         let words: Vec<&str> = line.iter().take(6).map(|token| self.interner.spelling(token.symbol)).collect();
         match *words.as_slice() {
-            ["STDGL", "invariant", "(", "all", ")"] => self.invariant_all = true,
+            ["STDGL", "invariant", "(", "all", ")"] => {
+                let last = line.last().unwrap_or(directive);
+                let span = enclosing(line.first().unwrap_or(directive).span, last.span);
+                self.invariant_all.get_or_insert(span);
+            }
             [name @ ("optimize" | "debug"), "(", "on" | "off", ")"] if self.open_braces > 0 => {
                 let error = PreprocessError::InnerPragma { name: name.to_owned() };
                 let last = line.last().unwrap_or(directive);

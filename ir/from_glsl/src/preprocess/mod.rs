@@ -58,8 +58,8 @@ pub(crate) struct Preprocessed {
     pub(crate) version: Version,
     /// The extensions that are enabled anywhere, also with `warn`.
     pub(crate) extensions: Extensions,
-    /// Whether there is `#pragma STDGL invariant(all)`.
-    pub(crate) invariant_all: bool,
+    /// The first `#pragma STDGL invariant(all)`.
+    pub(crate) invariant_all: Option<Span>,
     /// Lines, with the effect of `#line`.
     pub(crate) lines: LineMap,
 }
@@ -125,7 +125,7 @@ struct Preprocessor<'a> {
     enabled: Extensions,
     warned: Extensions,
     ever_enabled: Extensions,
-    invariant_all: bool,
+    invariant_all: Option<Span>,
     macros: Macros,
     groups: Vec<Group>,
     frames: Vec<Frame>,
@@ -179,7 +179,7 @@ impl<'a> Preprocessor<'a> {
             enabled: Extensions::default(),
             warned: Extensions::default(),
             ever_enabled: Extensions::default(),
-            invariant_all: false,
+            invariant_all: None,
             macros: Macros::default(),
             groups: Vec::new(),
             frames: Vec::new(),

@@ -158,3 +158,35 @@ fn arrays_of_the_language_have_a_largest_length() {
     only("glsl-limit", Vertex, &["#version 130\nout float gl_ClipDistance[9];"]);
     only("index-range", Vertex, &["#version 130\nvoid main() { gl_ClipDistance[8] = 1.0; }"]);
 }
+
+#[test]
+fn extensions_add_levels_of_comparisons() {
+    let unit = |extension: &str, text: &str| {
+        format!(
+            "#version 400\n#extension {extension} : enable\nuniform sampler2DArrayShadow a; uniform samplerCubeShadow c; \
+             uniform samplerCubeArrayShadow d; void main() {{ float f = {text}; }}"
+        )
+    };
+    let all = [
+        "texture(a, vec4(0.0), 1.0)",
+        "texture(d, vec4(0.0), 0.5, 1.0)",
+        "textureLod(a, vec4(0.0), 1.0)",
+        "textureLod(c, vec4(0.0), 1.0)",
+        "textureLod(d, vec4(0.0), 0.5, 1.0)",
+        "textureLodOffset(a, vec4(0.0), 1.0, ivec2(1))",
+        "textureOffset(a, vec4(0.0), ivec2(1), 1.0)",
+    ];
+    for text in all {
+        clean(Fragment, &[&unit("GL_EXT_texture_shadow_lod", text)]);
+        only("no-overload", Fragment, &[&unit("GL_ARB_texture_gather", text)]);
+    }
+}
+
+#[test]
+fn helpers_are_known_after_demotion() {
+    let unit = |extension: &str| {
+        format!("#version 330\n{extension}\nout vec4 c; void main() {{ c = vec4(helperInvocationEXT()); }}")
+    };
+    clean(Fragment, &[&unit("#extension GL_EXT_demote_to_helper_invocation : require")]);
+    assert_eq!(codes(&unit(""), Fragment), ["needs-version"]);
+}

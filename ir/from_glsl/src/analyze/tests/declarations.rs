@@ -164,6 +164,29 @@ fn variables_of_the_language_are_redeclared() {
 }
 
 #[test]
+fn values_give_lengths_of_inner_dimensions() {
+    clean(
+        Fragment,
+        &[
+            "#version 430\nvoid main() { int a[][] = int[][](int[](1, 2), int[](3, 4)); int b = a[1][a.length() - 1]; }",
+            "#version 430\nvoid main() { float[] a[2] = float[][](float[2](1.0, 2.0), float[](3.0, 4.0)); a[0][1]; }",
+            "#version 430\nconst vec2[][][] c = { { { vec2(1.0) } }, { { vec2(2.0) } } }; vec2 d = c[1][0][0];",
+            "#version 310 es\nvoid main() { highp int a[2][1]; a = int[][](int[](1), int[](2)); }",
+        ],
+    );
+    only(
+        "unsized-array",
+        Fragment,
+        &[
+            "#version 430\nvoid main() { int a[][]; }",
+            "#version 430\nvoid main() { int[][] a = int[][](int[](1)), b; }",
+            "#version 430\nvoid f(int a[2][]) { }",
+        ],
+    );
+    only("wrong-type", Fragment, &["#version 430\nvoid main() { int a[][] = int[][](int[](1, 2), int[](3)); }"]);
+}
+
+#[test]
 fn arrays_get_a_length() {
     clean(Fragment, &["uniform float a[]; void main() { float b = a[3]; }", "uniform float a[]; uniform float a[4];"]);
     only("index-range", Fragment, &["uniform float a[]; void f() { float b = a[3]; } uniform float a[2];"]);
@@ -203,4 +226,51 @@ fn es_types_need_precisions() {
 fn empty_declarations_are_warnings() {
     only("empty-declaration", Fragment, &["float;", "uniform float;"]);
     clean(Fragment, &["struct T { float a; };"]);
+}
+
+#[test]
+fn names_of_layouts_have_a_case_in_es_only() {
+    clean(Fragment, &["#version 150\nlayout(ORIGIN_upper_LEFT) in vec4 gl_FragCoord;"]);
+    clean(
+        Vertex,
+        &["#version 330\nlayout(Location = 1) in vec4 a;", "#version 300 es\nlayout(location = 1) in vec4 a;"],
+    );
+    only("layout", Vertex, &["#version 300 es\nlayout(Location = 1) in vec4 a;"]);
+}
+
+#[test]
+fn structs_between_stages_are_flat_in_es() {
+    let unit = |version: &str, text: &str| {
+        format!(
+            "#version {version}\nprecision highp float; struct S {{ float a; }}; struct T {{ S s; }}; struct U {{ float a[2]; }}; {text}"
+        )
+    };
+    for (stage, qualifier) in [(Vertex, "out"), (Fragment, "in")] {
+        clean(stage, &[&unit("300 es", &format!("{qualifier} S s; {qualifier} float a[2];"))]);
+        for ty in ["T t", "U u", "S s[2]"] {
+            let text = format!("{qualifier} {ty};");
+            only("type-not-allowed", stage, &[&unit("300 es", &text)]);
+            clean(stage, &[&unit("150", &text)]);
+        }
+    }
+}
+
+#[test]
+fn declarations_without_names_are_checked() {
+    only("unsized-array", Fragment, &["#version 300 es\nvoid main() { int[]; }"]);
+    only("empty-declaration", Fragment, &["#version 300 es\nvoid main() { int[2]; }", "#version 130\nint[];"]);
+}
+
+#[test]
+fn outputs_of_fragment_shaders_are_not_invariant_in_es() {
+    let unit = |version: &str| format!("#version {version}\n#pragma STDGL invariant(all)\nvoid main() {{ }}");
+    only("wrong-stage", Fragment, &[&unit("300 es")]);
+    clean(Fragment, &[&unit("100"), &unit("330")]);
+    clean(Vertex, &[&unit("300 es")]);
+}
+
+#[test]
+fn outputs_of_fragment_shaders_are_vectors() {
+    clean(Fragment, &["#version 130\nout ivec4 a; out uint b; out vec2 c[2];"]);
+    only("type-not-allowed", Fragment, &["#version 130\nout mat4 a;", "#version 330\nout mat2 a[2];"]);
 }

@@ -233,3 +233,29 @@ fn functions_of_floats_convert_integers() {
     clean_bodies(130, &["int a = min(1, 2) + abs(-3);"]);
     clean(Fragment, &["#extension GL_EXT_gpu_shader4 : require\nvoid main() { int a = min(1, 2); }"]);
 }
+
+#[test]
+fn integers_of_64_bits_convert_upwards() {
+    let unit = |text: &str| {
+        format!(
+            "#version 400\n#extension GL_ARB_gpu_shader_int64 : require\nuniform int i; uniform uint u; uniform int64_t l; \
+             uniform u64vec2 k; void main() {{ {text} }}"
+        )
+    };
+    let clean_units = [
+        "int64_t a = i; uint64_t b = u; b = l; double c = l; c = k.x; a = 0x123456789abcdefL; b = 18446744073709551615UL;",
+        "k; i64vec3 a = i64vec3(i, u, l) << 3; a >>= i64vec3(1); a %= l; u64vec2 b = ~k & 255UL;",
+        "int64_t a = min(l, 1) + abs(l) + packInt2x32(ivec2(1)) + doubleBitsToInt64(1.0LF); bvec2 b = lessThan(k, k + 1UL);",
+        "const int64_t a = -9223372036854775807L - 1L; const bool b = a < 0; float c[int(b) + 1];",
+    ];
+    for text in clean_units {
+        clean(Fragment, &[&unit(text)]);
+    }
+    for text in ["int a = i; a = int(l); l;", "int64_t a = int64_t(1.5);"] {
+        clean(Fragment, &[&unit(text)]);
+    }
+    for text in ["int a = l;", "int64_t a = u;", "int64_t a = k.x;", "float a = l;", "int64_t a = 1.0;"] {
+        only("wrong-type", Fragment, &[&unit(text)]);
+    }
+    only("type-not-allowed", Vertex, &["#version 400\n#extension GL_ARB_gpu_shader_int64 : require\nin int64_t a;"]);
+}

@@ -7,7 +7,9 @@ mod declarations;
 mod explanations;
 mod expressions;
 mod functions;
+mod memory;
 mod statements;
+mod subroutines;
 mod suggestions;
 
 use tgsi_diagnostics::{Diagnostic, LineIndex};

@@ -14,6 +14,16 @@ fn word(token: &str) -> String {
     } else {
         ("", token)
     };
+    if let Some((kind @ ("m" | "mf" | "mi" | "mu"), names)) = token.split_once(':') {
+        let prefix = match kind {
+            "m" => "g",
+            "mi" => "i/u",
+            "mu" => "u",
+            _ => "",
+        };
+        let names: Vec<String> = names.split('|').map(|name| format!("{prefix}image{name}")).collect();
+        return names.join(" or ");
+    }
     if let Some((kind, names)) = token.split_once(':') {
         let generic = if kind == "g" { "g" } else { "" };
         let names: Vec<String> = names.split('|').map(|name| format!("{generic}sampler{name}")).collect();
@@ -31,6 +41,12 @@ fn word(token: &str) -> String {
         "U" => "genUType",
         "B" => "genBType",
         "D" => "genDType",
+        "l" => "int64_t",
+        "k" => "uint64_t",
+        "L" => "genI64Type",
+        "K" => "genU64Type",
+        "Lv" => "i64vec",
+        "Kv" => "u64vec",
         "Fv" => "vec",
         "Iv" => "ivec",
         "Uv" => "uvec",
@@ -45,6 +61,9 @@ fn word(token: &str) -> String {
         "Nc" => "dcolumn",
         "Nr" => "drow",
         "g4" => "gvec4",
+        "g" => "component",
+        "c" => "atomic_uint",
+        "Pm" => "integer P",
         "size" => "ivec",
         "P" => "P",
         "Pf" => "P without reference",
@@ -68,6 +87,8 @@ fn word(token: &str) -> String {
         "i" => "ivec",
         "u" => "uvec",
         "b" => "bvec",
+        "l" => "i64vec",
+        "k" => "u64vec",
         _ => "dvec",
     };
     let name = if name.is_empty() {
@@ -101,7 +122,7 @@ fn is_shown(row: &Row) -> bool {
 
 /// The rows of each table: the name of the table, and signatures, versions and stages.
 pub(crate) fn tables() -> Vec<(&'static str, Vec<Vec<String>>)> {
-    const NAMES: [&str; 6] = ["math", "geometric", "integer", "stage", "texture-old", "texture"];
+    const NAMES: [&str; 8] = ["math", "geometric", "integer", "stage", "texture-old", "texture", "image", "memory"];
     let rows = |table: &[Row]| {
         let shown = table.iter().filter(|row| is_shown(row));
         let cells = shown.map(|row| {

@@ -64,12 +64,14 @@ pub(crate) enum BuiltinOp {
     PackUnorm4x8,
     PackSnorm4x8,
     PackHalf2x16,
+    /// Two words as a number of 64 bits.
     PackDouble2x32,
     UnpackUnorm2x16,
     UnpackSnorm2x16,
     UnpackUnorm4x8,
     UnpackSnorm4x8,
     UnpackHalf2x16,
+    /// The words of a number of 64 bits.
     UnpackDouble2x32,
     Length,
     Distance,
@@ -149,6 +151,56 @@ pub(crate) enum BuiltinOp {
     AllInvocationsEqual,
     /// A lookup, fetch, gather or query.
     Texture(TextureOp),
+    /// An access to an image. The first argument is the image, the second the coordinate; images of several samples
+    /// have the sample next.
+    Image(ImageOp),
+    /// A change of memory of a buffer or workgroup, which the first argument names. The value is the old one.
+    Atomic(AtomicKind),
+    /// An access to an atomic counter, the first argument.
+    Counter(CounterOp),
+}
+
+/// An access to an image.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum ImageOp {
+    Load,
+    Store,
+    Size,
+    Samples,
+    /// Changes a texel. The value is the old one.
+    Atomic(AtomicKind),
+}
+
+/// The operation of a read-modify-write access. The types of the arguments select between floats and integers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum AtomicKind {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    /// Stores the second operand if the old value equals the first.
+    CompSwap,
+    /// `old >= limit ? 0 : old + 1`
+    IncWrap,
+    /// `old == 0 || old > limit ? limit : old - 1`
+    DecWrap,
+}
+
+/// An access to an atomic counter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum CounterOp {
+    Read,
+    /// The value is the old one.
+    Increment,
+    /// The value is the new one.
+    Decrement,
+    /// The value is the old one.
+    Subtract,
+    /// The value is the old one.
+    Change(AtomicKind),
 }
 
 /// The detail of a derivative.
@@ -242,5 +294,26 @@ impl TextureOp {
             && self.argument(TextureArgument::Coordinate).is_some()
             && self.argument(TextureArgument::Comparator).is_none();
         has_comparator.then(|| TextureOp::coordinates(sampler).max(2))
+    }
+}
+
+impl BuiltinOp {
+    /// Whether a call does more than compute its results.
+    pub(crate) fn has_effects(self) -> bool {
+        match self {
+            BuiltinOp::EmitVertex
+            | BuiltinOp::EndPrimitive
+            | BuiltinOp::Barrier
+            | BuiltinOp::MemoryBarrier
+            | BuiltinOp::MemoryBarrierAtomicCounter
+            | BuiltinOp::MemoryBarrierBuffer
+            | BuiltinOp::MemoryBarrierImage
+            | BuiltinOp::MemoryBarrierShared
+            | BuiltinOp::GroupMemoryBarrier
+            | BuiltinOp::Atomic(_) => true,
+            BuiltinOp::Image(op) => matches!(op, ImageOp::Store | ImageOp::Atomic(_)),
+            BuiltinOp::Counter(op) => op != CounterOp::Read,
+            _ => false,
+        }
     }
 }

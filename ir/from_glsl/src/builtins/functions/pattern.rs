@@ -3,15 +3,18 @@
 //! | token | type |
 //! |---|---|
 //! | `v` | `void` |
-//! | `f i u b d`, `f3` | a scalar, or a vector of n components |
-//! | `F I U B D` | a scalar or vector; all such tokens of a signature have one size, 1 to 4 |
-//! | `Fv Iv Uv Bv Dv` | the same, 2 to 4 |
+//! | `f i u b d l k`, `f3` | a scalar, or a vector of n components |
+//! | `F I U B D L K` | a scalar or vector; all such tokens of a signature have one size, 1 to 4 |
+//! | `Fv Iv Uv Bv Dv Lv Kv` | the same, 2 to 4. `l` and `k` are `int64_t` and `uint64_t` |
 //! | `M`, `Mt`, `Mc`, `Mr`, `Mq` | a float matrix of any size, its transpose, a column, a row; `Mq` is square |
 //! | `N`, `Nt`, `Nc`, `Nr`, `Nq` | the same with doubles |
 //! | `s:2D\|Cube` | `sampler2D`, `samplerCube`; one signature for each |
 //! | `g:2D\|Cube` | the same, and the `isampler` and `usampler` types |
-//! | `g4` | a vector of four components of the type of the sampler |
-//! | `size` | an integer vector for the size of the texture |
+//! | `m:2D\|Cube` | `image2D`, `imageCube`, and the `iimage` and `uimage` types |
+//! | `mf:2D`, `mi:2D`, `mu:2D` | images of floats, of both integer types, of unsigned integers |
+//! | `g4`, `g` | a vector of four components, a scalar of the type of the sampler or image |
+//! | `size` | an integer vector for the size of the texture or image |
+//! | `c` | an atomic counter |
 //!
 //! Prefix `>` is `out`, `<>` is `inout`. Further tokens are arguments of texture functions, whose types follow from the
 //! sampler:
@@ -25,6 +28,7 @@
 //! | `dx`, `dy` | gradients |
 //! | `off`, `offs` | offset; array of four offsets |
 //! | `cmp`, `sample`, `comp` | comparator, sample, gathered component |
+//! | `Pm` | integer coordinate of an image |
 
 use std::sync::LazyLock;
 
@@ -38,7 +42,7 @@ use super::{Row, RowOp, Signature};
 use crate::extension::{Extension, Extensions};
 use crate::keyword::{Keyword, Meaning};
 use crate::program::Direction;
-use crate::types::{self, SamplerType, Scalar, TypeData, TypeId, Types};
+use crate::types::{self, ImageType, SamplerType, Scalar, TypeData, TypeId, Types};
 use crate::version::Version;
 
 /// A type of a pattern.
@@ -58,10 +62,21 @@ pub(super) enum Token {
         /// The rest of the names, separated by `|`.
         kinds: &'static str,
     },
-    /// Four components of the sampler's type.
-    Texel,
-    /// The size of a texture.
+    /// An image.
+    Image {
+        /// The types of texels.
+        texels: &'static [Scalar],
+        /// The rest of the names, separated by `|`.
+        kinds: &'static str,
+    },
+    /// An atomic counter.
+    Counter,
+    /// One or four components of the type of the sampler or image.
+    Texel(u8),
+    /// The size of a texture or image.
     Size,
+    /// The coordinate of a texel of an image.
+    ImageCoordinate,
     /// An argument of a texture function.
     Argument(TextureArgument, ArgumentType),
 }
@@ -123,6 +138,8 @@ fn scalar_of(letter: char) -> Option<Scalar> {
         'u' => Scalar::Uint,
         'b' => Scalar::Bool,
         'd' => Scalar::Double,
+        'l' => Scalar::Int64,
+        'k' => Scalar::Uint64,
         _ => return None,
     })
 }
@@ -134,7 +151,10 @@ fn parse_token(text: &'static str) -> Option<Token> {
     let argument = |meaning, ty| Some(Token::Argument(meaning, ty));
     match text {
         "v" => return Some(Token::Void),
-        "g4" => return Some(Token::Texel),
+        "g4" => return Some(Token::Texel(4)),
+        "g" => return Some(Token::Texel(1)),
+        "c" => return Some(Token::Counter),
+        "Pm" => return Some(Token::ImageCoordinate),
         "size" => return Some(Token::Size),
         "P" => return argument(A::Coordinate, T::Coordinates),
         "Pf" => return argument(A::Coordinate, T::Uncompared),
@@ -155,6 +175,16 @@ fn parse_token(text: &'static str) -> Option<Token> {
     }
     if let Some((kind @ ("s" | "g"), kinds)) = text.split_once(':') {
         return Some(Token::Sampler { is_generic: kind == "g", kinds });
+    }
+    if let Some((kind, kinds)) = text.split_once(':') {
+        let texels: &[Scalar] = match kind {
+            "m" => &[Scalar::Float, Scalar::Int, Scalar::Uint],
+            "mf" => &[Scalar::Float],
+            "mi" => &[Scalar::Int, Scalar::Uint],
+            "mu" => &[Scalar::Uint],
+            _ => return None,
+        };
+        return Some(Token::Image { texels, kinds });
     }
     let mut letters = text.chars();
     let first = letters.next()?;
@@ -237,34 +267,84 @@ impl Pattern {
         all.filter(|(columns, rows)| !is_square || columns == rows).collect()
     }
 
-    /// The samplers to expand; `None` if the pattern has none.
-    fn samplers(&self) -> Option<Vec<SamplerType>> {
-        let (is_generic, kinds) = self.tokens().find_map(|token| match token {
-            Token::Sampler { is_generic, kinds } => Some((is_generic, kinds)),
+    /// The samplers and images to expand; `None` if the pattern has none.
+    fn resources(&self) -> Option<Vec<Resource>> {
+        self.tokens().find_map(|token| match token {
+            Token::Sampler { is_generic, kinds } => {
+                let prefixes: &[&str] = if is_generic { &["", "i", "u"] } else { &[""] };
+                Some(named(prefixes, "sampler", kinds))
+            }
+            Token::Image { texels, kinds } => {
+                let prefix = |texel: &Scalar| match texel {
+                    Scalar::Int => "i",
+                    Scalar::Uint => "u",
+                    _ => "",
+                };
+                Some(named(&texels.iter().map(prefix).collect::<Vec<_>>(), "image", kinds))
+            }
             _ => None,
-        })?;
-        let prefixes: &[&str] = if is_generic { &["", "i", "u"] } else { &[""] };
-        let names =
-            kinds.split('|').flat_map(|kind| prefixes.iter().map(move |prefix| format!("{prefix}sampler{kind}")));
-        Some(names.filter_map(|name| SAMPLERS.get(name.as_str()).copied()).collect())
+        })
     }
 
-    /// Whether all samplers that it names exist.
+    /// Whether all samplers and images that it names exist.
     #[cfg(test)]
-    pub(super) fn names_known_samplers(&self) -> bool {
+    pub(super) fn names_known_resources(&self) -> bool {
         self.tokens().all(|token| match token {
             Token::Sampler { kinds, .. } => {
-                kinds.split('|').all(|kind| SAMPLERS.contains_key(format!("sampler{kind}").as_str()))
+                kinds.split('|').all(|kind| RESOURCES.contains_key(format!("sampler{kind}").as_str()))
+            }
+            Token::Image { kinds, .. } => {
+                kinds.split('|').all(|kind| RESOURCES.contains_key(format!("image{kind}").as_str()))
             }
             _ => true,
         })
     }
 }
 
-/// All sampler types by name.
-static SAMPLERS: LazyLock<HashMap<&'static str, SamplerType>> = LazyLock::new(|| {
-    let all = Keyword::ALL.iter().filter_map(|&keyword| Some((keyword.name(), types::sampler_of(keyword)?)));
-    all.collect()
+/// A sampler or image type of a signature.
+#[derive(Clone, Copy)]
+enum Resource {
+    Sampler(SamplerType),
+    Image(ImageType),
+}
+
+impl Resource {
+    fn name(&self) -> Keyword {
+        match self {
+            Resource::Sampler(sampler) => sampler.name,
+            Resource::Image(image) => image.name,
+        }
+    }
+
+    fn sampler(&self) -> Option<&SamplerType> {
+        match self {
+            Resource::Sampler(sampler) => Some(sampler),
+            Resource::Image(_) => None,
+        }
+    }
+
+    /// Type of the components of texels.
+    fn texel(&self) -> Scalar {
+        match self {
+            Resource::Sampler(sampler) => sampler.result,
+            Resource::Image(image) => image.texel,
+        }
+    }
+}
+
+/// The types with these prefixes and kinds, separated by `|`.
+fn named(prefixes: &[&str], family: &str, kinds: &str) -> Vec<Resource> {
+    let names = kinds.split('|').flat_map(|kind| prefixes.iter().map(move |prefix| format!("{prefix}{family}{kind}")));
+    names.filter_map(|name| RESOURCES.get(name.as_str()).copied()).collect()
+}
+
+/// All sampler and image types by name.
+static RESOURCES: LazyLock<HashMap<&'static str, Resource>> = LazyLock::new(|| {
+    let of_keyword = |&keyword: &Keyword| {
+        let sampler = types::sampler_of(keyword).map(Resource::Sampler);
+        Some((keyword.name(), sampler.or_else(|| types::image_of(keyword).map(Resource::Image))?))
+    };
+    Keyword::ALL.iter().filter_map(of_keyword).collect()
 });
 
 /// The state of the expansion of a row.
@@ -284,23 +364,23 @@ struct Instance {
     size: u8,
     columns: u8,
     rows: u8,
-    sampler: Option<SamplerType>,
+    resource: Option<Resource>,
 }
 
 impl Expansion<'_> {
     /// Adds the signatures of a pattern that are not there yet.
     pub(super) fn run(&mut self, text: &'static str) {
         let Some(pattern) = Pattern::parse(text) else { return };
-        let samplers: Vec<Option<SamplerType>> = match pattern.samplers() {
-            Some(all) => all.into_iter().filter(|sampler| self.has(sampler.name)).map(Some).collect(),
+        let resources: Vec<Option<Resource>> = match pattern.resources() {
+            Some(all) => all.into_iter().filter(|resource| self.has(resource.name())).map(Some).collect(),
             None => vec![None],
         };
         let has_rectangular = self.has(Keyword::Mat2x3);
-        for sampler in samplers {
+        for resource in resources {
             for size in pattern.sizes() {
                 for (columns, rows) in pattern.matrices() {
                     if columns == rows || has_rectangular {
-                        self.add(&pattern, Instance { size, columns, rows, sampler });
+                        self.add(&pattern, Instance { size, columns, rows, resource });
                     }
                 }
             }
@@ -356,7 +436,7 @@ impl Expansion<'_> {
 
     /// The type of a token; `None` if it needs a sampler that there is not, or a vector of more than four components.
     fn type_of(&mut self, token: Token, instance: Instance) -> Option<TypeId> {
-        let Instance { size, columns, rows, sampler } = instance;
+        let Instance { size, columns, rows, resource } = instance;
         Some(match token {
             Token::Void => TypeId::VOID,
             Token::Fixed(scalar, components) => TypeId::vector(scalar, components),
@@ -369,15 +449,28 @@ impl Expansion<'_> {
             Token::Matrix(scalar, MatrixPart::Whole | MatrixPart::Square) => {
                 self.types.intern(TypeData::Matrix { scalar, columns, rows })
             }
-            Token::Sampler { .. } => self.types.intern(TypeData::Sampler(sampler?)),
-            Token::Texel => TypeId::vector(sampler?.result, 4),
-            Token::Size => {
-                let sampler = sampler?;
-                // The size of a cube is that of a face.
-                let dimensions = if sampler.dim == SamplerDim::Cube { 2 } else { sampler.dim.num_coords() };
-                TypeId::vector(Scalar::Int, dimensions + u8::from(sampler.array))
+            Token::Sampler { .. } | Token::Image { .. } => match resource? {
+                Resource::Sampler(sampler) => self.types.intern(TypeData::Sampler(sampler)),
+                Resource::Image(image) => self.types.intern(TypeData::Image(image)),
+            },
+            Token::Counter => self.types.intern(TypeData::AtomicUint),
+            Token::Texel(components) => TypeId::vector(resource?.texel(), components),
+            Token::Size => match resource? {
+                Resource::Sampler(sampler) => {
+                    // The size of a cube is that of a face.
+                    let dimensions = if sampler.dim == SamplerDim::Cube { 2 } else { sampler.dim.num_coords() };
+                    TypeId::vector(Scalar::Int, dimensions + u8::from(sampler.array))
+                }
+                Resource::Image(image) => TypeId::vector(Scalar::Int, image.size()),
+            },
+            Token::ImageCoordinate => match resource? {
+                Resource::Image(image) => TypeId::vector(Scalar::Int, image.coordinates()),
+                Resource::Sampler(_) => return None,
+            },
+            Token::Argument(TextureArgument::Sample, ty) if resource.is_some_and(|it| it.sampler().is_none()) => {
+                return (ty == ArgumentType::Int).then_some(TypeId::INT);
             }
-            Token::Argument(_, ty) => return self.argument_type(ty, sampler.as_ref()?),
+            Token::Argument(_, ty) => return self.argument_type(ty, resource.as_ref()?.sampler()?),
         })
     }
 
@@ -407,23 +500,5 @@ fn meaning(token: Token) -> TextureArgument {
         Token::Sampler { .. } => TextureArgument::Sampler,
         Token::Argument(meaning, _) => meaning,
         _ => TextureArgument::None,
-    }
-}
-
-impl BuiltinOp {
-    /// Whether a call does more than compute its results.
-    pub(crate) fn has_effects(self) -> bool {
-        matches!(
-            self,
-            BuiltinOp::EmitVertex
-                | BuiltinOp::EndPrimitive
-                | BuiltinOp::Barrier
-                | BuiltinOp::MemoryBarrier
-                | BuiltinOp::MemoryBarrierAtomicCounter
-                | BuiltinOp::MemoryBarrierBuffer
-                | BuiltinOp::MemoryBarrierImage
-                | BuiltinOp::MemoryBarrierShared
-                | BuiltinOp::GroupMemoryBarrier
-        )
     }
 }

@@ -9,13 +9,13 @@ use crate::version::{NEVER, Since};
 const DERIVATIVES: Since = Since::new(110, 300).or(&[E::OESStandardDerivatives]);
 const DETAILED_DERIVATIVES: Since = Since::new(450, NEVER).or(&[E::ARBDerivativeControl]);
 const INTERPOLATION: Since = Since::new(400, 320).or(&[E::ARBGpuShader5, E::OESShaderMultisampleInterpolation]);
+const HELPERS: Since = Since::new(NEVER, NEVER).or(&[E::EXTDemoteToHelperInvocation]);
 const VERTICES: Since = Since::new(150, 320).or(&[E::OESGeometryShader, E::EXTGeometryShader]);
 const STREAMS: Since = Since::new(400, NEVER).or(&[E::ARBGpuShader5]);
 const PATCH_BARRIER: Since =
     Since::new(400, 320).or(&[E::ARBTessellationShader, E::OESTessellationShader, E::EXTTessellationShader]);
 const WORKGROUPS: Since = Since::new(430, 310).or(&[E::ARBComputeShader]);
 const MEMORY: Since = Since::new(420, 310).or(&[E::ARBShaderImageLoadStore, E::EXTShaderImageLoadStore]);
-const HELPERS: Since = Since::new(NEVER, NEVER).or(&[E::EXTDemoteToHelperInvocation]);
 const VOTES: Since = Since::new(460, NEVER);
 const VOTES_ARB: Since = Since::new(NEVER, NEVER).or(&[E::ARBShaderGroupVote]);
 

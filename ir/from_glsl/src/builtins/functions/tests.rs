@@ -31,7 +31,7 @@ fn patterns_parse() {
     for row in rows() {
         for text in row.signatures {
             let pattern = pattern::Pattern::parse(text);
-            assert!(pattern.is_some_and(|pattern| pattern.names_known_samplers()), "{}: {text}", row.name);
+            assert!(pattern.is_some_and(|pattern| pattern.names_known_resources()), "{}: {text}", row.name);
         }
         assert!(!row.signatures.is_empty(), "{}", row.name);
     }

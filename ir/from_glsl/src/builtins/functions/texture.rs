@@ -19,6 +19,8 @@ const SAMPLES: Since = Since::new(450, NEVER).or(&[E::ARBShaderTextureImageSampl
 const CUBE_ARRAY: Since =
     Since::new(400, 320).or(&[E::ARBTextureCubeMapArray, E::OESTextureCubeMapArray, E::EXTTextureCubeMapArray]);
 const MULTISAMPLE: Since = Since::new(150, 310).or(&[E::ARBTextureMultisample, E::OESTextureStorageMultisample2dArray]);
+/// Biases and levels of all comparing samplers.
+const SHADOW_LOD: Since = Since::new(NEVER, NEVER).or(&[E::EXTTextureShadowLod]);
 const BUFFER: Since = Since::new(140, 320).or(&[E::ARBTextureBufferObject, E::EXTTextureBuffer, E::OESTextureBuffer]);
 
 const QUERY_LOD_SIGNATURES: &[&str] = &[
@@ -40,6 +42,7 @@ pub(super) const ROWS: &[Row] = &[
         V130,
     ),
     Row::texture("texture", TexOp::Tex, &["f s:CubeArrayShadow Pf cmp"], CUBE_ARRAY),
+    Row::texture("texture", TexOp::Tex, &["f s:2DArrayShadow P ~bias", "f s:CubeArrayShadow Pf cmp ~bias"], SHADOW_LOD),
     Row::texture(
         "textureProj",
         TexOp::Tex,
@@ -62,6 +65,12 @@ pub(super) const ROWS: &[Row] = &[
         V130,
     ),
     Row::texture(
+        "textureLod",
+        TexOp::Txl,
+        &["f s:2DArrayShadow|CubeShadow P lod", "f s:CubeArrayShadow Pf cmp lod"],
+        SHADOW_LOD,
+    ),
+    Row::texture(
         "textureOffset",
         TexOp::Tex,
         &[
@@ -73,6 +82,7 @@ pub(super) const ROWS: &[Row] = &[
         V130,
     ),
     Row::texture("textureOffset", TexOp::Tex, &["f s:2DArrayShadow P off"], Since::new(130, NEVER)),
+    Row::texture("textureOffset", TexOp::Tex, &["f s:2DArrayShadow P off ~bias"], SHADOW_LOD),
     Row::texture(
         "textureProjOffset",
         TexOp::Tex,
@@ -92,6 +102,7 @@ pub(super) const ROWS: &[Row] = &[
         &["g4 g:1D|2D|3D|1DArray|2DArray P lod off", "f s:1DShadow|2DShadow|1DArrayShadow P lod off"],
         V130,
     ),
+    Row::texture("textureLodOffset", TexOp::Txl, &["f s:2DArrayShadow P lod off"], SHADOW_LOD),
     Row::texture(
         "textureProjLod",
         TexOp::Txl,
