@@ -162,6 +162,12 @@ fn opaque_members<K: Copy>(
             }
         }
     }
+    // The elements of all dimensions have consecutive units of the application.
+    if let Some(binding) = variable.traits.binding {
+        for (sampler, _) in &mut found {
+            sampler.initial_unit = binding.saturating_add(sampler.unit.saturating_sub(first));
+        }
+    }
     found
 }
 

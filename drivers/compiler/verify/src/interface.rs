@@ -87,12 +87,48 @@ fn declarations(ir: &IrShader) -> Shader {
 
 fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
     let info = &ir.info;
+    let has_distances = matches!(ir.stage, ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Geometry);
+    let mut found = properties_of_stage(ir);
+    let [clip, cull] = [info.clip_distance_array_size, info.cull_distance_array_size];
+    if has_distances && (clip > 0 || cull > 0) {
+        found.extend([(PropertyName::NumClipdistEnabled, clip), (PropertyName::NumCulldistEnabled, cull)]);
+    }
+    found
+}
+
+fn properties_of_stage(ir: &IrShader) -> Vec<(PropertyName, u32)> {
+    let info = &ir.info;
     match ir.stage {
         ShaderStage::TessCtrl => vec![(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out)],
-        ShaderStage::Geometry => Primitive::from_name(&info.gs.input_primitive)
-            .map(|primitive| (PropertyName::GsInputPrimitive, u32::from(primitive.value())))
-            .into_iter()
-            .collect(),
+        ShaderStage::TessEval => {
+            let mode = match info.tess.primitive_mode {
+                2 => Primitive::Quads,
+                3 => Primitive::Lines,
+                _ => Primitive::Triangles,
+            };
+            // 0 fractional odd, 1 fractional even, 2 equal.
+            let spacing = match info.tess.spacing {
+                2 => 0,
+                3 => 1,
+                _ => 2,
+            };
+            vec![
+                (PropertyName::TesPrimMode, u32::from(mode.value())),
+                (PropertyName::TesSpacing, spacing),
+                (PropertyName::TesVertexOrderCw, (!info.tess.ccw).into()),
+                (PropertyName::TesPointMode, info.tess.point_mode.into()),
+            ]
+        }
+        ShaderStage::Geometry => {
+            let primitives = [
+                (PropertyName::GsInputPrimitive, &info.gs.input_primitive),
+                (PropertyName::GsOutputPrimitive, &info.gs.output_primitive),
+            ];
+            let primitives = primitives
+                .into_iter()
+                .filter_map(|(name, primitive)| Some((name, u32::from(Primitive::from_name(primitive)?.value()))));
+            primitives.chain([(PropertyName::GsInvocations, info.gs.invocations.max(1))]).collect()
+        }
         ShaderStage::Fragment => {
             let origin = if info.fs.origin_upper_left { CoordOrigin::UpperLeft } else { CoordOrigin::LowerLeft };
             let center = if info.fs.pixel_center_integer { PixelCenter::Integer } else { PixelCenter::HalfInteger };

@@ -51,5 +51,6 @@ pub use play::{Failure, Outcome, play};
 pub use program::Executor;
 pub use script::{
     Attachment, Binding, BindingKind, BoundBuffer, ColorTarget, Command, DepthBias, DepthState, Expectation, Language,
-    Pipeline, PolygonMode, ReadFile, Script, Shader, Shape, Topology, VertexData, ViewportState,
+    Pipeline, PolygonMode, ReadFile, Script, Shader, Shape, VertexData, ViewportState,
 };
+pub use tgsi_raster::primitives::Topology;

@@ -2,6 +2,7 @@
 
 use tgsi_driver_cpu::sampler::{Compare, Sampler};
 use tgsi_ir::shader::ShaderStage;
+use tgsi_raster::primitives::Topology;
 
 use crate::buffer::{Buffer, Value};
 use crate::compare::{Area, Relation, Tolerance};
@@ -237,43 +238,6 @@ impl Pipeline {
     /// The shader of a stage.
     pub fn stage(&self, stage: ShaderStage) -> Option<&Attachment> {
         self.stages.iter().find(|attachment| attachment.stage == stage)
-    }
-}
-
-/// The way to form primitives from vertices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names are those of the script")]
-pub enum Topology {
-    PointList,
-    LineList,
-    LineListWithAdjacency,
-    LineStrip,
-    LineStripWithAdjacency,
-    TriangleList,
-    TriangleListWithAdjacency,
-    TriangleStrip,
-    TriangleStripWithAdjacency,
-    TriangleFan,
-    PatchList,
-}
-
-impl Topology {
-    /// The topology with this name: `TRIANGLE_LIST`.
-    pub(crate) fn from_name(name: &str) -> Option<Topology> {
-        Some(match name {
-            "POINT_LIST" => Topology::PointList,
-            "LINE_LIST" => Topology::LineList,
-            "LINE_LIST_WITH_ADJACENCY" => Topology::LineListWithAdjacency,
-            "LINE_STRIP" => Topology::LineStrip,
-            "LINE_STRIP_WITH_ADJACENCY" => Topology::LineStripWithAdjacency,
-            "TRIANGLE_LIST" => Topology::TriangleList,
-            "TRIANGLE_LIST_WITH_ADJACENCY" => Topology::TriangleListWithAdjacency,
-            "TRIANGLE_STRIP" => Topology::TriangleStrip,
-            "TRIANGLE_STRIP_WITH_ADJACENCY" => Topology::TriangleStripWithAdjacency,
-            "TRIANGLE_FAN" => Topology::TriangleFan,
-            "PATCH_LIST" => Topology::PatchList,
-            _ => return None,
-        })
     }
 }
 

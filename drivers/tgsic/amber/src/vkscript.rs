@@ -9,9 +9,10 @@ use crate::layout::{DataType, Layout, Rules};
 use crate::parse::{MAX_SIDE, in_clip_space, passthrough, rectangle_strip, stage_named};
 use crate::script::{
     Attachment, Binding, BindingKind, BoundBuffer, ColorTarget, Command, Expectation, Language, Pipeline, Script,
-    Shader, Shape, Topology, VertexData,
+    Shader, Shape, VertexData,
 };
 use crate::tokens::{Token, Tokens};
+use tgsi_raster::primitives::Topology;
 
 /// The number of the only pipeline.
 const PIPELINE: usize = 0;

@@ -6,9 +6,10 @@ use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs};
 
 use crate::interface::{Slot, find, slots};
-use crate::scene::{FixedFunctions, Picture, Scene, SceneShader};
+use crate::pieces::{Piece, Sprite};
+use crate::scene::{FixedFunctions, Picture, SceneShader};
 use crate::texture::{Units, units};
-use crate::triangle::{Triangle, Weights};
+use crate::triangle::Weights;
 
 /// Quads in a run.
 const MAX_QUADS: usize = MAX_LANES / 4;
@@ -55,12 +56,16 @@ pub(crate) struct Fragments<'a> {
 }
 
 impl<'a> Fragments<'a> {
-    pub(crate) fn new(scene: &'a Scene<'a>, slots_read: &'a [Slot], size: (u32, u32)) -> Fragments<'a> {
-        let stage = &scene.fragment;
+    pub(crate) fn new(
+        stage: &'a SceneShader<'a>,
+        fixed_functions: &'a FixedFunctions,
+        slots_read: &'a [Slot],
+        size: (u32, u32),
+    ) -> Fragments<'a> {
         let outputs = slots(stage.source, File::Output);
         let is_integer = stage.source.property(PropertyName::FsCoordPixelCenter) == Some(PixelCenter::Integer as u32);
         Fragments {
-            fixed_functions: scene.fixed_functions,
+            fixed_functions,
             height: size.1,
             stage,
             slots: slots_read,
@@ -90,7 +95,7 @@ struct Quad<'t> {
     x: i64,
     y: i64,
     coverage: u8,
-    triangle: &'t Triangle,
+    piece: &'t Piece,
     weights: [Weights; 4],
 }
 
@@ -100,16 +105,17 @@ const OFFSETS: [[i64; 2]; 4] = [[0, 0], [1, 0], [0, 1], [1, 1]];
 /// The same where y points up, so that derivatives do, too.
 const OFFSETS_UP: [[i64; 2]; 4] = [[0, 1], [1, 1], [0, 0], [1, 0]];
 
-/// Draws triangles, in order, into a tile. Failed runs leave their pixels unchanged; returns the error of the first
+/// Draws pieces of primitives, in order, into a tile. Failed runs leave their pixels unchanged; returns the error of the first
 /// one.
 pub(crate) fn draw<'t>(
     fragments: &Fragments<'_>,
     tile: &mut Tile,
-    triangles: impl Iterator<Item = &'t Triangle>,
+    pieces: impl Iterator<Item = &'t Piece>,
 ) -> Option<String> {
     let mut quads: Vec<Quad<'t>> = Vec::with_capacity(MAX_QUADS);
     let mut error = None;
-    for triangle in triangles {
+    for piece in pieces {
+        let triangle = &piece.triangle;
         let first = |axis: usize, start: i64| triangle.bounds[axis][0].max(start) & !1;
         let last = |axis: usize, end: i64| triangle.bounds[axis][1].min(end - 1);
         for y in (first(1, tile.top)..=last(1, tile.top + tile.height)).step_by(2) {
@@ -133,7 +139,7 @@ pub(crate) fn draw<'t>(
                 if coverage == 0 {
                     continue;
                 }
-                quads.push(Quad { x, y, coverage, triangle, weights });
+                quads.push(Quad { x, y, coverage, piece, weights });
                 if quads.len() == MAX_QUADS {
                     error = error.or(shade(fragments, tile, &quads));
                     quads.clear();
@@ -182,22 +188,37 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
         })
     };
     let coordinates = [0, 1, 2, 3].map(coordinate);
+    // From the upper left corner of a point.
+    let points = [0, 1].map(|axis| {
+        rows(&|quad, lane| {
+            let at = if axis == 0 { quad.x } else { quad.y } + offsets[lane][axis];
+            let of = |sprite: Sprite| 0.5 + (at as f64 + 0.5 - sprite.center[axis]) / sprite.size;
+            (quad.piece.sprite.map_or(0.0, of) as f32).to_bits()
+        })
+    });
     for (number, slot) in slots.iter().enumerate() {
         for component in 0..4 {
             let row = inputs.inputs.component_mut(slot.register.into(), component);
             match slot.semantic {
                 Semantic::Position => row.copy_from_slice(&coordinates[component]),
                 Semantic::Face => {
-                    let face = |quad: &Quad<'_>| if quad.triangle.is_front { 1.0f32 } else { -1.0 };
+                    let face = |quad: &Quad<'_>| if quad.piece.triangle.is_front { 1.0f32 } else { -1.0 };
                     let rest = [0.0, 0.0, 0.0, 1.0f32][component];
                     let value = |quad: &Quad<'_>| if component == 0 { face(quad) } else { rest };
                     row.copy_from_slice(&rows(&|quad, _| value(quad).to_bits()));
                 }
-                Semantic::PrimitiveId => row.copy_from_slice(&rows(&|quad, _| quad.triangle.primitive)),
+                Semantic::PointCoord => {
+                    let rest = if component == 3 { 1.0f32 } else { 0.0 };
+                    row.copy_from_slice(
+                        &points.get(component).cloned().unwrap_or_else(|| rows(&|_, _| rest.to_bits())),
+                    );
+                }
+                Semantic::PrimitiveId => row.copy_from_slice(&rows(&|quad, _| quad.piece.triangle.primitive)),
                 _ => {
                     for (word, at) in row.iter_mut().zip(0..) {
                         let (quad, lane) = (&quads[at / 4], at % 4);
                         *word = quad
+                            .piece
                             .triangle
                             .interpolate(slot.interpolation, number, component, &quad.weights[lane])
                             .to_bits();
@@ -207,9 +228,10 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
         }
     }
     inputs.system_values.insert(SystemValue::FragCoord, coordinates.to_vec());
-    let front = rows(&|quad, _| if quad.triangle.is_front { u32::MAX } else { 0 });
+    let front = rows(&|quad, _| if quad.piece.triangle.is_front { u32::MAX } else { 0 });
     inputs.system_values.insert(SystemValue::FrontFace, vec![front]);
-    inputs.system_values.insert(SystemValue::PrimitiveId, vec![rows(&|quad, _| quad.triangle.primitive)]);
+    inputs.system_values.insert(SystemValue::PointCoord, points.to_vec());
+    inputs.system_values.insert(SystemValue::PrimitiveId, vec![rows(&|quad, _| quad.piece.triangle.primitive)]);
     inputs.system_values.insert(SystemValue::SamplePos, vec![vec![0.5f32.to_bits(); lanes]; 2]);
     inputs
         .system_values

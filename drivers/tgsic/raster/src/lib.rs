@@ -15,6 +15,11 @@
 //! | `triangle` | set-up: edges with the top-left rule, depth, interpolation |
 //! | `fragment` | the fragment stage over many quads at once |
 //! | `scene` | the data of scenes and pictures |
+//! | `primitives` | primitives from vertices |
+//! | `domain` | the subdivision of patches |
+//! | `stages` | the tessellation and geometry stages |
+//! | `between` | the properties of these stages, by declarations of shaders |
+//! | `pieces` | points, lines and triangles as triangles in the framebuffer |
 //! | `workgroups` | the inputs of compute shaders |
 //! | `draw` | the whole pipeline, tile by tile |
 //!
@@ -25,12 +30,17 @@
 //! - [`setup`] has the parts between vertices and pixels for other pipelines, such as Vulkan's.
 //! - A run that fails draws nothing: its pixels keep the background, and the error is reported with the picture.
 
+pub mod between;
 mod clip;
+pub mod domain;
 mod draw;
 mod fragment;
 mod interface;
 pub mod mesh;
+mod pieces;
+pub mod primitives;
 mod scene;
+pub mod stages;
 pub mod texture;
 mod triangle;
 mod vertex;
@@ -39,12 +49,13 @@ pub mod workgroups;
 /// The inputs of vertex shaders, clipping, and set-up of triangles.
 pub mod setup {
     pub use crate::clip::{DepthRange, MAX_DISTANCES, ShadedVertex, clip};
+    pub use crate::pieces::{Piece, Pieces, Sprite};
     pub use crate::texture::{Units, units};
     pub use crate::triangle::{Triangle, Viewport, Weights};
     pub use crate::vertex::vertex_inputs;
 }
 
-pub use draw::draw;
+pub use draw::{draw, draw_primitives};
 pub use mesh::{Attribute, Mesh, MeshError};
-pub use scene::{FixedFunctions, Picture, Scene, SceneShader, ShaderRunner, VertexInput};
+pub use scene::{FixedFunctions, Picture, Processed, Scene, SceneShader, ShaderRunner, VertexInput};
 pub use texture::{Channel, Texture, WrapMode};

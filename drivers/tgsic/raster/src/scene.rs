@@ -6,6 +6,8 @@ use tgsi::Shader;
 use tgsi_environment::{Inputs, Outputs, Resources};
 
 use crate::mesh::{Attribute, Mesh, Vertex};
+use crate::primitives::Primitive;
+use crate::stages::Registers;
 use crate::texture::Texture;
 
 /// Runs a shader once for all lanes.
@@ -74,6 +76,17 @@ pub struct Scene<'a> {
     pub inputs: &'a [VertexInput],
     /// Other rules.
     pub fixed_functions: &'a FixedFunctions,
+}
+
+/// The outputs of the last stage before the rasteriser, and the primitives between its vertices.
+#[derive(Clone, Copy, Debug)]
+pub struct Processed<'a> {
+    /// The shader of the stage, for its declarations.
+    pub source: &'a Shader,
+    /// The output registers of each vertex.
+    pub vertices: &'a [Registers],
+    /// The primitives, in order, each with the number that the fragment shader sees.
+    pub primitives: &'a [(u32, Primitive)],
 }
 
 /// A picture, with the depths of its pixels.

@@ -2,15 +2,17 @@
 //!
 //! Keeps the position, clip distances, and the outputs that the fragment shader reads by semantic.
 
+use tgsi::Shader;
 use tgsi::tables::{File, PropertyName, Semantic};
 use tgsi_driver_cpu::Shared;
 use tgsi_environment::SystemValue;
-use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES};
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Vec4};
 
 use crate::clip::{MAX_DISTANCES, ShadedVertex};
 use crate::interface::{Slot, find, slots};
 use crate::mesh::{Attribute, Vertex};
-use crate::scene::{Scene, SceneShader, VertexInput};
+use crate::scene::{FixedFunctions, Scene, SceneShader, VertexInput};
+use crate::stages::Registers;
 use crate::texture::units;
 
 /// The value of fragment inputs that were not written.
@@ -83,44 +85,89 @@ fn run(
     inputs.constants = stage.constants.to_vec();
     let outputs = (stage.run)(&inputs, &mut Shared(&units(stage.textures)))?.outputs;
 
-    let declared = slots(stage.source, File::Output);
-    let register = |semantic, index| find(&declared, semantic, index).map(usize::from);
-    let read = |register: usize, lane: usize| -> [f32; 4] {
-        std::array::from_fn(|component| f32::from_bits(outputs.get(register, component, lane)))
+    let shading = Shading::new(stage.source, scene.fixed_functions, fragment_slots);
+    let read = |lane: usize| {
+        let outputs = &outputs;
+        move |register: usize| std::array::from_fn(|component| outputs.get(register, component, lane))
     };
-    let position = register(Semantic::Position, 0);
-    let clip_registers = [0, 1].map(|index| register(Semantic::ClipDistance, index));
-    let clip_vertex = register(Semantic::ClipVertex, 0).or(position);
-    let planes = &scene.fixed_functions.clip_planes;
-    let enabled = stage.source.property(PropertyName::NumClipdistEnabled).map_or(MAX_DISTANCES, |n| n as usize);
-    let sources: Vec<Option<usize>> = fragment_slots.iter().map(|slot| register(slot.semantic, slot.index)).collect();
-    let vertex = |lane: usize| {
-        let mut distances = [0.0; MAX_DISTANCES];
-        for (at, distance) in distances.iter_mut().enumerate().take(enabled) {
-            let plane = || {
-                let (plane, register) = (planes.get(at).copied().flatten()?, clip_vertex?);
-                Some(plane.iter().zip(read(register, lane)).map(|(factor, value)| factor * value).sum())
+    Ok((0..lanes).map(|lane| shading.vertex(&read(lane))).collect())
+}
+
+/// The outputs of a stage that the rasteriser needs.
+pub(crate) struct Shading<'a> {
+    position: Option<usize>,
+    /// The size of points.
+    pub size: Option<usize>,
+    /// The number of the primitive.
+    pub primitive: Option<usize>,
+    clip_registers: [Option<usize>; 2],
+    clip_vertex: Option<usize>,
+    num_distances: usize,
+    /// Cull distances follow clip distances.
+    num_culls: usize,
+    fixed_functions: &'a FixedFunctions,
+    /// By input of the fragment shader: the output, and whether it is a colour.
+    sources: Vec<(Option<usize>, bool)>,
+}
+
+impl<'a> Shading<'a> {
+    /// The outputs of a shader for the inputs of the fragment shader.
+    pub(crate) fn new(source: &Shader, fixed_functions: &'a FixedFunctions, fragment_slots: &[Slot]) -> Shading<'a> {
+        let declared = slots(source, File::Output);
+        let register = |semantic, index| find(&declared, semantic, index).map(usize::from);
+        let position = register(Semantic::Position, 0);
+        let is_color = |slot: &Slot| {
+            fixed_functions.clamps_colors && matches!(slot.semantic, Semantic::Color | Semantic::BackColor)
+        };
+        Shading {
+            position,
+            size: register(Semantic::PointSize, 0),
+            primitive: register(Semantic::PrimitiveId, 0),
+            clip_registers: [0, 1].map(|index| register(Semantic::ClipDistance, index)),
+            clip_vertex: register(Semantic::ClipVertex, 0).or(position),
+            num_distances: source.property(PropertyName::NumClipdistEnabled).map_or(MAX_DISTANCES, |n| n as usize),
+            num_culls: source.property(PropertyName::NumCulldistEnabled).unwrap_or(0) as usize,
+            fixed_functions,
+            sources: fragment_slots.iter().map(|slot| (register(slot.semantic, slot.index), is_color(slot))).collect(),
+        }
+    }
+
+    /// Whether a cull distance is negative at all vertices of a primitive.
+    pub(crate) fn is_culled(&self, vertices: &[&Registers]) -> bool {
+        let first = if self.num_culls == 0 { MAX_DISTANCES } else { self.num_distances };
+        (first..MAX_DISTANCES.min(first + self.num_culls)).any(|at| {
+            let register = self.clip_registers[at / 4];
+            let distance = |registers: &&Registers| {
+                let words = register.and_then(|register| registers.get(register));
+                words.map_or(0.0, |words| f32::from_bits(words[at % 4]))
             };
-            let is_ignored = scene.fixed_functions.ignored_distances >> at & 1 != 0;
-            let written = clip_registers[at / 4].map(|register| read(register, lane)[at % 4]);
+            !vertices.is_empty() && vertices.iter().all(|registers| distance(registers) < 0.0)
+        })
+    }
+
+    /// The vertex with these output registers.
+    pub(crate) fn vertex(&self, words: &dyn Fn(usize) -> Vec4) -> ShadedVertex {
+        let read = |register: usize| words(register).map(f32::from_bits);
+        let mut distances = [0.0; MAX_DISTANCES];
+        for (at, distance) in distances.iter_mut().enumerate().take(self.num_distances) {
+            let plane = || {
+                let (plane, register) =
+                    (self.fixed_functions.clip_planes.get(at).copied().flatten()?, self.clip_vertex?);
+                Some(plane.iter().zip(read(register)).map(|(factor, value)| factor * value).sum())
+            };
+            let is_ignored = self.fixed_functions.ignored_distances >> at & 1 != 0;
+            let written = self.clip_registers[at / 4].map(|register| read(register)[at % 4]);
             let written = written.map(|written| if is_ignored { 0.0 } else { written });
             *distance = written.or_else(plane).unwrap_or(0.0);
         }
-        let color = |slot: &Slot, value: [f32; 4]| match slot.semantic {
-            Semantic::Color | Semantic::BackColor if scene.fixed_functions.clamps_colors => {
-                value.map(|value| value.clamp(0.0, 1.0))
-            }
-            _ => value,
+        let varying = |&(register, is_color): &(Option<usize>, bool)| {
+            let value = register.map_or(UNWRITTEN, read);
+            if is_color { value.map(|value| value.clamp(0.0, 1.0)) } else { value }
         };
         ShadedVertex {
-            position: position.map_or(UNWRITTEN, |register| read(register, lane)),
+            position: self.position.map_or(UNWRITTEN, read),
             distances,
-            varyings: fragment_slots
-                .iter()
-                .zip(&sources)
-                .map(|(slot, source)| color(slot, source.map_or(UNWRITTEN, |register| read(register, lane))))
-                .collect(),
+            varyings: self.sources.iter().map(varying).collect(),
         }
-    };
-    Ok((0..lanes).map(vertex).collect())
+    }
 }

@@ -1,5 +1,7 @@
 //! Uniforms of blocks without names: a file states their binding, offset and layout.
 
+use tgsi_compiler::front_end::{BlockMember, Interface, ResourceKind};
+
 use crate::buffers::Number;
 use crate::command::Words;
 use crate::memory::Memory;
@@ -93,10 +95,57 @@ impl BlockPlace {
     }
 }
 
+/// Sets a member of a uniform block by name, in an element of an array of blocks. Returns whether the shader has the
+/// member.
+pub(crate) fn set_member(names: &Interface, name: &str, element: u32, values: &[f64], memory: &mut Memory) -> bool {
+    let blocks = names.resources.iter().filter(|resource| resource.kind == ResourceKind::UniformBlock);
+    // An element of an array has the name of the array with its index.
+    let indexed = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    let indexed = indexed.and_then(|(array, index)| Some((array, index.parse::<u32>().ok()?)));
+    for block in blocks {
+        let whole = block.members.iter().find(|member| member.path == name).map(|member| (member, 0));
+        let part = indexed.and_then(|(array, index)| {
+            let length = |member: &BlockMember| member.length.filter(|&length| index < length);
+            let member = block.members.iter().find(|member| member.path == array)?;
+            length(member).map(|_| (member, index))
+        });
+        let Some((member, first)) = whole.or(part) else { continue };
+        let buffer = memory.blocks.entry((block.name.clone(), element)).or_default();
+        let components = usize::from(member.rows) * usize::from(member.columns);
+        // The original takes further values for a scalar or vector.
+        let count = member.length.map_or(1, |length| if length == 0 { usize::MAX } else { (length - first) as usize });
+        for (at, values) in (first..).zip(values.chunks(components.max(1)).take(count)) {
+            member.write(at, values, buffer);
+        }
+        return true;
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use pretty_assertions::assert_eq;
+    use tgsi_compiler::front_end::{ComponentType, Descriptor, Resource};
+
+    #[test]
+    fn members_of_blocks_have_names() {
+        let mut block = Resource::new(ResourceKind::UniformBlock, "Block".to_owned(), Descriptor::default(), 1);
+        let mut member = BlockMember::new("Block.colors".to_owned(), ComponentType::Float, 2, 1, 16);
+        (member.length, member.array_stride) = (Some(3), 16);
+        block.members = vec![member];
+        block.num_registers = 2;
+        let mut names = Interface::default();
+        names.resources = vec![block];
+        let mut memory = Memory::default();
+        assert!(!set_member(&names, "colors", 0, &[1.0], &mut memory));
+        assert!(!set_member(&names, "Block.colors[3]", 0, &[1.0], &mut memory));
+        assert!(set_member(&names, "Block.colors", 1, &[1.0, 2.0, 3.0, 4.0], &mut memory));
+        assert!(set_member(&names, "Block.colors[2]", 1, &[5.0, 6.0], &mut memory));
+        let read = |at: usize| Number::Float.read(&memory.blocks[&("Block".to_owned(), 1)], at).expect("a float");
+        assert_eq!([16, 20, 32, 36, 48, 52].map(read), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(memory.constants(&names, Vec::new())[2].len(), 16);
+    }
 
     #[test]
     fn matrices_have_columns_or_rows() {

@@ -1,5 +1,7 @@
 //! Commands of the test section.
 
+use tgsi_raster::primitives::{Provoking, Topology};
+
 use crate::blocks::BlockCommand;
 use crate::buffers::BufferCommand;
 use crate::queries::Query;
@@ -17,68 +19,32 @@ pub(crate) enum Area {
     All,
 }
 
-/// The way to form triangles from vertices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    Triangles,
-    Strip,
-    Fan,
-    Quads,
-    QuadStrip,
+/// A rectangle to draw.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Rectangle {
+    /// x, y, width, height.
+    pub area: [f32; 4],
+    /// Texture coordinates of its corner, width, height.
+    pub coordinates: [f32; 4],
+    /// Whether the area is in pixels.
+    pub is_ortho: bool,
+    /// Whether the corners are a patch.
+    pub is_patch: bool,
+    /// The number of instances.
+    pub instances: u32,
 }
 
-impl Mode {
-    fn parse(word: &str) -> Option<Mode> {
-        Some(match word {
-            "GL_TRIANGLES" => Mode::Triangles,
-            "GL_TRIANGLE_STRIP" => Mode::Strip,
-            "GL_TRIANGLE_FAN" => Mode::Fan,
-            "GL_QUADS" => Mode::Quads,
-            "GL_QUAD_STRIP" => Mode::QuadStrip,
-            _ => return None,
-        })
-    }
-
-    /// The triangles of vertices from `first` to before `last`. The last vertex of each is that of its flat values: the
-    /// last of the primitive, or the first.
-    pub(crate) fn triangles(self, first: u32, last: u32, provokes_first: bool) -> Vec<[u32; 3]> {
-        let count = last.saturating_sub(first);
-        // Quads `a b c d` around, of which `d` provokes.
-        let halves = |[a, b, c, d]: [u32; 4]| [[a, b, d], [b, c, d]];
-        let quad = |[a, b, c, d]: [u32; 4]| halves(if provokes_first { [b, c, d, a] } else { [a, b, c, d] });
-        match self {
-            Mode::Triangles => {
-                let all = (0..count / 3).map(|number| first + 3 * number).map(|at| [at, at + 1, at + 2]);
-                all.map(|[a, b, c]| if provokes_first { [b, c, a] } else { [a, b, c] }).collect()
-            }
-            Mode::Strip => (first..last.saturating_sub(2))
-                .map(|at| match ((at - first).is_multiple_of(2), provokes_first) {
-                    (true, false) => [at, at + 1, at + 2],
-                    (true, true) => [at + 1, at + 2, at],
-                    (false, false) => [at + 1, at, at + 2],
-                    (false, true) => [at + 2, at + 1, at],
-                })
-                .collect(),
-            Mode::Fan => (first + 1..last.saturating_sub(1))
-                .map(|at| if provokes_first { [at + 1, first, at] } else { [first, at, at + 1] })
-                .collect(),
-            Mode::Quads => {
-                let all = (0..count / 4).map(|number| first + 4 * number);
-                all.flat_map(|at| quad([at, at + 1, at + 2, at + 3])).collect()
-            }
-            Mode::QuadStrip => {
-                let all = (0..count.saturating_sub(2) / 2).map(|number| first + 2 * number);
-                // Around: 0 1 3 2, where 3 provokes.
-                all.flat_map(|at| {
-                    halves(match provokes_first {
-                        true => [at + 1, at + 3, at + 2, at],
-                        false => [at + 2, at, at + 1, at + 3],
-                    })
-                })
-                .collect()
-            }
-        }
-    }
+/// Vertices to draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrays {
+    /// The way to form primitives.
+    pub topology: Topology,
+    /// The first vertex.
+    pub first: usize,
+    /// The number of vertices.
+    pub count: usize,
+    /// The number of instances.
+    pub instances: u32,
 }
 
 /// A command.
@@ -92,14 +58,20 @@ pub(crate) enum Command {
     Clear,
     /// Sets the colour of vertices.
     Color([f32; 4]),
-    /// Draws a rectangle: x, y, width, height; texture coordinates of its corner, width, height.
-    DrawRect([f32; 4], Option<[f32; 4]>),
-    /// The same in pixels.
-    DrawRectOrtho([f32; 4]),
-    /// Draws vertices: the first one, their number, and the number of instances.
-    DrawArrays(Mode, usize, usize, u32),
-    /// Whether flat values are those of the first vertex of a primitive, not the last.
-    ProvokesFirst(bool),
+    /// Draws a rectangle.
+    DrawRect(Rectangle),
+    /// Draws vertices.
+    DrawArrays(Arrays),
+    /// Sets the vertices of a patch.
+    PatchVertices(usize),
+    /// Sets the outer levels of pipelines without a tessellation control shader.
+    OuterLevels([f32; 4]),
+    /// Sets the inner levels of pipelines without a tessellation control shader.
+    InnerLevels([f32; 2]),
+    /// Sets the vertex that flat inputs come from.
+    Provoking(Provoking),
+    /// Selects an element of arrays of uniform blocks.
+    BlockElement(u32),
     /// Compares colours. Coordinates are fractions of the window if `is_relative`.
     Probe { area: Area, is_relative: bool, expected: Vec<f32> },
     /// Compares the depth of a pixel.
@@ -348,9 +320,16 @@ fn parse(words: &mut Words) -> Option<Command> {
         "link" if words.eat("success") => Some(Command::LinkSuccess),
         "link" if words.eat("error") => Some(Command::LinkError),
         "hint" => Some(Command::Nothing),
-        "provoking" if words.eat("vertex first") => Some(Command::ProvokesFirst(true)),
-        "provoking" if words.eat("vertex last") => Some(Command::ProvokesFirst(false)),
         "block" => Some(Command::Block(BlockCommand::parse(words)?)),
+        "patch" if words.eat("parameter vertices") => Some(Command::PatchVertices(words.index().filter(|&n| n > 0)?)),
+        "patch" if words.eat("parameter default level outer") => Some(Command::OuterLevels(words.floats()?)),
+        "patch" if words.eat("parameter default level inner") => Some(Command::InnerLevels(words.floats()?)),
+        "provoking" if words.eat("vertex first") => Some(Command::Provoking(Provoking::First)),
+        "provoking" if words.eat("vertex last") => Some(Command::Provoking(Provoking::Last)),
+        "ubo" if words.eat("array index") => Some(Command::BlockElement(words.uint()?)),
+        // Each draw sees the memory of those before it.
+        "memory" if words.eat("barrier") => Some(Command::Nothing),
+        "active" if words.eat("uniform") => Some(Command::Verify(Query::uniform(words)?)),
         "ssbo" => Some(Command::Buffer(BufferCommand::storage(words)?)),
         "atomic" => Some(Command::Buffer(BufferCommand::counters(words)?)),
         "xfb" => Some(Command::Stream(StreamCommand::parse(words)?)),
@@ -380,22 +359,25 @@ fn clip_plane(number: usize) -> Option<usize> {
     (number < MAX_PLANES).then_some(number)
 }
 
+/// The largest number of instances.
+const MAX_INSTANCES: u32 = 1 << 12;
+
 fn draw(words: &mut Words) -> Option<Command> {
-    if words.eat("rect tex") {
-        return Some(Command::DrawRect(words.floats()?, Some(words.floats()?)));
-    }
-    if words.eat("rect ortho") {
-        return Some(Command::DrawRectOrtho(words.floats()?));
-    }
-    if words.eat("rect") {
-        return Some(Command::DrawRect(words.floats()?, None));
-    }
     if words.eat("arrays") {
         let is_instanced = words.eat("instanced");
-        let (mode, first, count) = (Mode::parse(&words.next()?)?, words.index()?, words.index()?);
-        return Some(Command::DrawArrays(mode, first, count, if is_instanced { words.uint()? } else { 1 }));
+        let topology = Topology::from_gl_name(&words.next()?)?;
+        let (first, count) = (words.index()?, words.index()?);
+        let instances = if is_instanced { words.uint().filter(|&count| count <= MAX_INSTANCES)? } else { 1 };
+        return Some(Command::DrawArrays(Arrays { topology, first, count, instances }));
     }
-    None
+    let is_instanced = words.eat("instanced");
+    words.eat("rect").then_some(())?;
+    let has_coordinates = words.eat("tex");
+    let (is_ortho, is_patch) = (words.eat("ortho"), words.eat("patch"));
+    let instances = if is_instanced { words.uint().filter(|&count| count <= MAX_INSTANCES)? } else { 1 };
+    let area = words.floats()?;
+    let coordinates = if has_coordinates { words.floats()? } else { [0.0, 0.0, 1.0, 1.0] };
+    Some(Command::DrawRect(Rectangle { area, coordinates, is_ortho, is_patch, instances }))
 }
 
 fn probe(words: &mut Words, is_relative: bool) -> Option<Command> {
@@ -446,28 +428,37 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     #[test]
-    fn a_vertex_provokes() {
-        let last = |mode: Mode, is_first| mode.triangles(0, 6, is_first).iter().map(|t| t[2]).collect::<Vec<_>>();
-        let all = [
-            (Mode::Triangles, vec![2, 5], vec![0, 3]),
-            (Mode::Strip, vec![2, 3, 4, 5], vec![0, 1, 2, 3]),
-            (Mode::Fan, vec![2, 3, 4, 5], vec![1, 2, 3, 4]),
-            (Mode::Quads, vec![3, 3], vec![0, 0]),
-            (Mode::QuadStrip, vec![3, 3, 5, 5], vec![0, 0, 2, 2]),
-        ];
-        for (mode, of_last, of_first) in all {
-            assert_eq!((last(mode, false), last(mode, true)), (of_last, of_first), "{mode:?}");
-        }
-    }
-
-    #[test]
     fn commands_are_read() {
         for (line, command) in [
             ("clear color 0 0.5 1 1", Command::ClearColor([0.0, 0.5, 1.0, 1.0])),
-            ("draw rect -1 -1 2 2", Command::DrawRect([-1.0, -1.0, 2.0, 2.0], None)),
-            ("draw arrays GL_TRIANGLE_FAN 0 4", Command::DrawArrays(Mode::Fan, 0, 4, 1)),
-            ("draw arrays instanced GL_QUADS 4 8 3", Command::DrawArrays(Mode::Quads, 4, 8, 3)),
-            ("provoking vertex first", Command::ProvokesFirst(true)),
+            (
+                "draw rect -1 -1 2 2",
+                Command::DrawRect(Rectangle {
+                    area: [-1.0, -1.0, 2.0, 2.0],
+                    coordinates: [0.0, 0.0, 1.0, 1.0],
+                    is_ortho: false,
+                    is_patch: false,
+                    instances: 1,
+                }),
+            ),
+            (
+                "draw instanced rect ortho patch 3 0 0 20 20",
+                Command::DrawRect(Rectangle {
+                    area: [0.0, 0.0, 20.0, 20.0],
+                    coordinates: [0.0, 0.0, 1.0, 1.0],
+                    is_ortho: true,
+                    is_patch: true,
+                    instances: 3,
+                }),
+            ),
+            (
+                "draw arrays GL_TRIANGLE_FAN 0 4",
+                Command::DrawArrays(Arrays { topology: Topology::TriangleFan, first: 0, count: 4, instances: 1 }),
+            ),
+            ("patch parameter vertices 4", Command::PatchVertices(4)),
+            ("patch parameter default level inner 2 0.5", Command::InnerLevels([2.0, 0.5])),
+            ("provoking vertex first", Command::Provoking(Provoking::First)),
+            ("ubo array index 2", Command::BlockElement(2)),
             (
                 "relative probe rgba (0.5, 0.25) (1, 0, 0, 1)",
                 Command::Probe {
@@ -488,7 +479,7 @@ mod tests {
             ("block offset 16", Command::Block(BlockCommand::Offset(16))),
             ("compute 1 2 3", Command::Compute([1, 2, 3])),
             ("enable GL_CLIP_PLANE5", Command::EnableClipPlane(5, true)),
-            ("draw arrays GL_LINES 0 2", Command::Unknown("draw arrays GL_LINES 0 2".to_owned())),
+            ("draw arrays GL_CUBES 0 2", Command::Unknown("draw arrays GL_CUBES 0 2".to_owned())),
             ("probe rgba 1 2 3", Command::Unknown("probe rgba 1 2 3".to_owned())),
             ("enable GL_CLIP_PLANE9", Command::Unknown("enable GL_CLIP_PLANE9".to_owned())),
         ] {

@@ -6,27 +6,35 @@ use std::sync::Mutex;
 use tgsi::tables::PropertyName;
 use tgsi_compiler::front_end::Interface;
 use tgsi_driver_cpu::Shared;
-use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources, SystemValue};
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, SystemValue};
 use tgsi_ir::slots::VertAttrib;
+use tgsi_raster::between::{Between, PatchState};
 use tgsi_raster::mesh::Vertex;
-use tgsi_raster::setup::{units, vertex_inputs};
+use tgsi_raster::primitives::Topology;
+use tgsi_raster::setup::{Units, units, vertex_inputs};
+use tgsi_raster::stages::{Registers, Stage, registers_of_lanes};
 use tgsi_raster::workgroups::Workgroups;
-use tgsi_raster::{FixedFunctions, Mesh, Scene, SceneShader, Texture, VertexInput};
+use tgsi_raster::{FixedFunctions, Processed, SceneShader, Texture, VertexInput};
 
-use crate::command::Mode;
+use crate::command::{Arrays, Rectangle};
 use crate::matrices::{Matrix, inverse, transpose};
 use crate::memory;
-use crate::play::{Loaded, Player};
+use crate::play::{Loaded, Player, TestShader};
 use crate::stream_output::StreamCommand;
 use crate::vertex_data::VertexData;
 
 /// The values of an attribute with a name or location: for each of its registers the words of all vertices.
-type Arrays<'a> = dyn Fn(&str, Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> + 'a;
+type Attributes<'a> = dyn Fn(&str, Option<u32>) -> Option<Vec<Vec<[u32; 4]>>> + 'a;
+
+/// A shader of a draw.
+struct Prepared<'a> {
+    shader: &'a TestShader<'a>,
+    constants: Vec<Vec<u32>>,
+    units: Units,
+}
 
 /// The most vertices of a draw without attributes.
 const MAX_VERTICES: usize = 1 << 16;
-/// The most instances of a draw.
-const MAX_INSTANCES: u32 = 1 << 12;
 
 /// A vertex, whose attributes are inputs of the shader.
 const VERTEX: Vertex = Vertex { attributes: [[0.0; 4]; 4] };
@@ -41,97 +49,116 @@ fn vertex_data(data: &VertexData, name: &str, location: Option<u32>) -> Option<V
 }
 
 impl Player<'_> {
-    pub(crate) fn draw_rect(
-        &mut self,
-        [x, y, width, height]: [f32; 4],
-        [s, t, across, up]: [f32; 4],
-    ) -> Result<(), String> {
+    pub(crate) fn draw_rect(&mut self, rectangle: &Rectangle) -> Result<(), String> {
+        let [mut x, mut y, mut width, mut height] = rectangle.area;
+        if rectangle.is_ortho {
+            let [across, up] = [self.script.size.0, self.script.size.1].map(|side| side as f32);
+            [x, y, width, height] =
+                [x / across * 2.0 - 1.0, y / up * 2.0 - 1.0, 2.0 * width / across, 2.0 * height / up];
+        }
+        let [s, t, across, up] = rectangle.coordinates;
         let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
         let positions = corners.map(|[u, v]| [x + u * width, y + v * height, 0.0, 1.0].map(f32::to_bits));
         let coordinates = corners.map(|[u, v]| [s + u * across, t + v * up, 0.0, 1.0].map(f32::to_bits));
-        let names = self.vertex.iter().flat_map(|vertex| &vertex.shader.names.inputs);
         // Attributes with these names have the first two locations.
         let (mut has_position, mut has_coordinate) = (false, false);
-        for input in names {
+        for input in self.vertex.iter().flat_map(|vertex| &vertex.shader.names.inputs) {
             has_position |= matches!(input.name.as_str(), "gl_Vertex" | "piglit_vertex");
             has_coordinate |= matches!(input.name.as_str(), "gl_MultiTexCoord0" | "piglit_texcoord");
         }
-        let arrays = |name: &str, location: Option<u32>| match (name, location) {
+        let attributes = |name: &str, location: Option<u32>| match (name, location) {
             ("gl_Vertex" | "piglit_vertex", _) => Some(vec![positions.to_vec()]),
             ("gl_MultiTexCoord0" | "piglit_texcoord", _) => Some(vec![coordinates.to_vec()]),
             (_, Some(0)) if !has_position => Some(vec![positions.to_vec()]),
             (_, Some(1)) if !has_coordinate => Some(vec![coordinates.to_vec()]),
             _ => None,
         };
-        self.draw(4, vec![[0, 1, 2], [2, 1, 3]], &arrays, 0)
+        let (topology, patch) = match rectangle.is_patch {
+            true => (Topology::PatchList, PatchState { vertices: corners.len(), ..self.patch }),
+            false => (Topology::TriangleStrip, self.patch),
+        };
+        let arrays = Arrays { topology, first: 0, count: corners.len(), instances: rectangle.instances };
+        self.draw(&arrays, &patch, &attributes)
     }
 
-    /// Draws instances of vertices of the section of vertices.
-    pub(crate) fn draw_arrays(&mut self, mode: Mode, first: usize, count: usize, instances: u32) -> Result<(), String> {
+    pub(crate) fn draw_arrays(&mut self, arrays: &Arrays) -> Result<(), String> {
         let data = &self.script.vertices;
+        let patch = self.patch;
         // Without a section, vertices differ by their numbers.
         let rows = if data.rows() == 0 { MAX_VERTICES } else { data.rows() };
-        let last = first.checked_add(count).filter(|&last| last <= rows);
-        let last = last.ok_or_else(|| format!("there are {rows} vertices"))?;
-        let triangles = mode.triangles(first as u32, last as u32, self.provokes_first);
-        for instance in 0..instances.min(MAX_INSTANCES) {
-            let arrays = |name: &str, location: Option<u32>| vertex_data(data, name, location);
-            self.draw(last, triangles.clone(), &arrays, instance)?;
+        if arrays.first.checked_add(arrays.count).is_none_or(|last| last > rows) {
+            return Err(format!("there are {rows} vertices"));
         }
-        Ok(())
+        self.draw(arrays, &patch, &|name, location| vertex_data(data, name, location))
     }
 
-    /// Draws triangles of an instance, of vertices whose attributes are those of `arrays`, or the current ones.
-    fn draw(
-        &mut self,
-        vertices: usize,
-        triangles: Vec<[u32; 3]>,
-        arrays: &Arrays<'_>,
-        instance: u32,
-    ) -> Result<(), String> {
+    /// Draws vertices whose attributes are those of `attributes`, or the current ones.
+    fn draw(&mut self, arrays: &Arrays, patch: &PatchState, attributes: &Attributes<'_>) -> Result<(), String> {
         let (Some(vertex), Some(fragment)) = (&self.vertex, &self.fragment) else {
             return Err("a draw needs a vertex and a fragment shader".to_owned());
         };
-        let stages = [vertex, fragment];
-        let inputs = self.inputs(vertex, arrays);
-        let constants = stages.map(|stage| self.constants_of(stage));
-        let textures = stages.map(|stage| self.textures_of(stage.shader.names));
-        let mesh = Mesh { vertices: vec![VERTEX; vertices], triangles };
-        let disabled = self.planes.iter().enumerate().filter(|(_, (is_enabled, _))| !is_enabled);
+        let loaded = [Some(vertex), self.control.as_ref(), self.evaluation.as_ref(), self.geometry.as_ref()];
+        let [_, control, evaluation, geometry] = loaded.map(|loaded| loaded.map(|loaded| loaded.shader.source));
+        let between = Between { vertex: vertex.shader.source, control, evaluation, geometry };
+        if (arrays.topology == Topology::PatchList) != evaluation.is_some() {
+            return Err("patches need tessellation shaders, and these need patches".to_owned());
+        }
+        let pipeline = between.pipeline(arrays.topology, patch);
+        let sources = self.inputs(vertex, attributes);
+        let memory = Mutex::new(self.memory.clone());
+        let prepared = loaded.map(|loaded| loaded.map(|loaded| self.prepared(loaded)));
+        let run = |stage: usize, inputs: &mut Inputs| -> Result<Outputs, String> {
+            let stage = prepared.get(stage).and_then(Option::as_ref).ok_or("the pipeline has no such stage")?;
+            inputs.constants.clone_from(&stage.constants);
+            memory::run(stage.shader, &memory, inputs, &mut Shared(&stage.units))
+        };
+        let constants = self.constants_of(fragment);
+        let textures = self.textures_of(fragment.shader.names);
+        let run_fragment =
+            |inputs: &Inputs, resources: &mut dyn Resources| memory::run(&fragment.shader, &memory, inputs, resources);
+        let fragment = SceneShader {
+            source: fragment.shader.source,
+            run: &run_fragment,
+            constants: &constants,
+            textures: &textures,
+        };
+        let planes = self.planes.iter().enumerate().filter(|(_, (is_enabled, _))| !is_enabled);
         let fixed_functions = FixedFunctions {
             ignores_depth: !self.tests_depth,
             clamps_colors: true,
             clip_planes: self.clip_planes(),
-            ignored_distances: disabled.fold(0, |mask, (number, _)| mask | 1 << number),
+            ignored_distances: planes.fold(0, |all, (number, _)| all | 1 << number),
         };
-        let memory = Mutex::new(self.memory.clone());
-        let runs = stages.map(|stage| {
-            let (shader, memory) = (&stage.shader, &memory);
-            move |inputs: &Inputs, resources: &mut dyn Resources| {
-                let mut inputs = inputs.clone();
-                inputs.system_values.insert(SystemValue::InstanceId, vec![vec![instance; inputs.lanes]]);
-                memory::run(shader, memory, &inputs, resources)
+        let picture = &mut self.picture;
+        for instance in 0..arrays.instances {
+            let mut shaded: Vec<Registers> = Vec::with_capacity(arrays.count);
+            for start in (0..arrays.count).step_by(MAX_LANES) {
+                let lanes = (arrays.count - start).min(MAX_LANES);
+                let mut inputs = vertex_inputs(&sources, &vec![VERTEX; lanes], arrays.first + start);
+                inputs.system_values.insert(SystemValue::InstanceId, vec![vec![instance; lanes]]);
+                let outputs = run(0, &mut inputs)?;
+                shaded.extend(registers_of_lanes(&outputs.outputs, lanes));
             }
-        });
-        let shader = |stage: usize| SceneShader {
-            source: stages[stage].shader.source,
-            run: &runs[stage],
-            constants: &constants[stage],
-            textures: &textures[stage],
-        };
-        let scene = Scene {
-            vertex: Some(shader(0)),
-            fragment: shader(1),
-            mesh: &mesh,
-            inputs: &inputs,
-            fixed_functions: &fixed_functions,
-        };
-        tgsi_raster::draw(&scene, &mut self.picture);
+            let mut run_stage = |stage: Stage, inputs: &mut Inputs| match stage {
+                Stage::Control => run(1, inputs),
+                Stage::Evaluation => run(2, inputs),
+                Stage::Geometry => run(3, inputs),
+            };
+            let (vertices, primitives) = pipeline.run(shaded, &mut run_stage)?;
+            let processed = Processed { source: between.last(), vertices: &vertices, primitives: &primitives };
+            tgsi_raster::draw_primitives(&processed, &fragment, &fixed_functions, patch.provoking, picture);
+        }
         self.memory = memory.into_inner().map_err(|error| error.to_string())?;
         match self.picture.errors.pop() {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+
+    /// A shader with its constants and textures for runs.
+    fn prepared<'s>(&self, loaded: &'s Loaded<'s>) -> Prepared<'s> {
+        let units = units(&self.textures_of(loaded.shader.names));
+        Prepared { shader: &loaded.shader, constants: self.constants_of(loaded), units }
     }
 
     /// Plays a command for stream output.
@@ -192,7 +219,7 @@ impl Player<'_> {
     }
 
     /// The inputs of the vertex shader by register.
-    fn inputs(&self, vertex: &Loaded<'_>, arrays: &Arrays<'_>) -> Vec<VertexInput> {
+    fn inputs(&self, vertex: &Loaded<'_>, attributes: &Attributes<'_>) -> Vec<VertexInput> {
         let default = VertexInput::Constant([0.0f32, 0.0, 0.0, 1.0].map(f32::to_bits));
         let mut inputs = Vec::new();
         let first = i32::from(VertAttrib::GENERIC0);
@@ -212,7 +239,7 @@ impl Player<'_> {
             let register = register as usize;
             inputs.resize(inputs.len().max(register + 1), default.clone());
             let constant = |value: [f32; 4]| VertexInput::Constant(value.map(f32::to_bits));
-            inputs[register] = match (arrays(name, location), name) {
+            inputs[register] = match (attributes(name, location), name) {
                 (Some(columns), _) => {
                     inputs.resize(inputs.len().max(register + columns.len()), default.clone());
                     for (column, place) in columns.into_iter().zip(&mut inputs[register..]) {
@@ -265,7 +292,8 @@ impl Player<'_> {
                     None => {
                         let of_element = format!("{}[{element}]", sampler.name);
                         let of_array = || self.units.get(&sampler.name).filter(|_| element == 0);
-                        self.units.get(&of_element).or_else(of_array).copied().unwrap_or(0)
+                        let unit = self.units.get(&of_element).or_else(of_array).copied();
+                        unit.unwrap_or(sampler.initial_unit + element)
                     }
                 };
                 // A texture that was not created is black.

@@ -18,6 +18,8 @@ pub(crate) struct Memory {
     pub storage: BTreeMap<u32, Vec<u8>>,
     /// Uniform buffers.
     pub uniform: BTreeMap<u32, Vec<u8>>,
+    /// Uniform buffers that have no binding: by the name of the block, and the element of an array of blocks.
+    pub blocks: BTreeMap<(String, u32), Vec<u8>>,
     /// Atomic counters.
     pub counters: BTreeMap<u32, Vec<u32>>,
 }
@@ -43,8 +45,17 @@ impl Memory {
     /// The constant buffers of a shader, of which the first one is given.
     pub(crate) fn constants(&self, names: &Interface, first: Vec<u32>) -> Vec<Vec<u32>> {
         let mut constants = vec![first];
-        for (register, binding) in registers(names, ResourceKind::UniformBlock) {
-            let Some(bytes) = self.uniform.get(&binding) else { continue };
+        let named =
+            names.resources.iter().filter(|resource| resource.kind == ResourceKind::UniformBlock).flat_map(|block| {
+                let elements = 0..block.num_registers.clamp(1, MAX_REGISTERS);
+                elements.map(move |at| {
+                    (block.register.saturating_add(at), (block.name.clone(), block.element.saturating_add(at)))
+                })
+            });
+        let named = named.filter_map(|(register, key)| Some((register as usize, self.blocks.get(&key)?)));
+        let bound = registers(names, ResourceKind::UniformBlock);
+        let bound = bound.filter_map(|(register, binding)| Some((register, self.uniform.get(&binding)?)));
+        for (register, bytes) in bound.chain(named).filter(|(register, _)| *register < MAX_REGISTERS as usize) {
             let words = bytes.chunks(4).map(|bytes| {
                 let mut word = [0; 4];
                 word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);

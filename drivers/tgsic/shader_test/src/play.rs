@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use tgsi::Shader;
 use tgsi_compiler::front_end::Interface;
+use tgsi_raster::between::PatchState;
 use tgsi_raster::{Picture, ShaderRunner, Texture};
 
-use crate::blocks::BlockPlace;
+use crate::blocks::{BlockPlace, set_member};
 use crate::command::{Area, Command};
 use crate::matrices::{IDENTITY, Matrix, frustum, ortho};
 use crate::memory::Memory;
@@ -34,6 +35,12 @@ pub struct TestShader<'a> {
 pub struct Shaders<'a> {
     /// The vertex shader.
     pub vertex: Option<TestShader<'a>>,
+    /// The tessellation control shader.
+    pub control: Option<TestShader<'a>>,
+    /// The tessellation evaluation shader.
+    pub evaluation: Option<TestShader<'a>>,
+    /// The geometry shader.
+    pub geometry: Option<TestShader<'a>>,
     /// The fragment shader.
     pub fragment: Option<TestShader<'a>>,
     /// The compute shader.
@@ -67,6 +74,9 @@ pub fn play(script: &Script, shaders: &Shaders<'_>) -> Outcome {
     let mut player = Player {
         script,
         vertex: shaders.vertex.map(Loaded::new),
+        control: shaders.control.map(Loaded::new),
+        evaluation: shaders.evaluation.map(Loaded::new),
+        geometry: shaders.geometry.map(Loaded::new),
         fragment: shaders.fragment.map(Loaded::new),
         compute: shaders.compute.map(Loaded::new),
         units: BTreeMap::new(),
@@ -75,6 +85,8 @@ pub fn play(script: &Script, shaders: &Shaders<'_>) -> Outcome {
         latest: Vec::new(),
         memory: Memory::default(),
         block: BlockPlace::default(),
+        block_element: 0,
+        patch: PatchState::default(),
         streams: Streams::default(),
         picture: Picture::new(script.size, [0; 4]),
         clear_color: [0; 4],
@@ -83,7 +95,6 @@ pub fn play(script: &Script, shaders: &Shaders<'_>) -> Outcome {
         projection: IDENTITY,
         planes: [(false, [0.0; 4]); 8],
         tests_depth: false,
-        provokes_first: false,
         tolerance: [TOLERANCE; 4],
     };
     let (mut failures, mut probes, mut unchecked) = (Vec::new(), 0, Vec::new());
@@ -117,6 +128,9 @@ impl<'a> Loaded<'a> {
 pub(crate) struct Player<'a> {
     pub(crate) script: &'a Script,
     pub(crate) vertex: Option<Loaded<'a>>,
+    pub(crate) control: Option<Loaded<'a>>,
+    pub(crate) evaluation: Option<Loaded<'a>>,
+    pub(crate) geometry: Option<Loaded<'a>>,
     pub(crate) fragment: Option<Loaded<'a>>,
     pub(crate) compute: Option<Loaded<'a>>,
     /// Texture units by the names of samplers.
@@ -129,6 +143,9 @@ pub(crate) struct Player<'a> {
     pub(crate) memory: Memory,
     /// The place of the next uniform in a block.
     block: BlockPlace,
+    /// The element of arrays of blocks that the next uniforms are in.
+    block_element: u32,
+    pub(crate) patch: PatchState,
     pub(crate) streams: Streams,
     pub(crate) picture: Picture,
     clear_color: [u8; 4],
@@ -138,8 +155,6 @@ pub(crate) struct Player<'a> {
     /// Whether each clip plane is enabled, and its equation.
     pub(crate) planes: [(bool, [f64; 4]); 8],
     pub(crate) tests_depth: bool,
-    /// Whether flat values are those of the first vertex of a primitive.
-    pub(crate) provokes_first: bool,
     tolerance: [f32; 4],
 }
 
@@ -155,18 +170,13 @@ impl<'a> Player<'a> {
                 self.picture.depths.fill(self.clear_depth);
             }
             Command::Color(color) => self.color = *color,
-            Command::DrawRect(rect, coordinates) => {
-                return self.draw_rect(*rect, coordinates.unwrap_or([0.0, 0.0, 1.0, 1.0]));
-            }
-            Command::DrawRectOrtho([x, y, width, height]) => {
-                let [across, down] = [self.script.size.0, self.script.size.1].map(|side| side as f32);
-                let rect = [x / across * 2.0 - 1.0, y / down * 2.0 - 1.0, 2.0 * width / across, 2.0 * height / down];
-                return self.draw_rect(rect, [0.0, 0.0, 1.0, 1.0]);
-            }
-            &Command::DrawArrays(mode, first, count, instances) => {
-                return self.draw_arrays(mode, first, count, instances);
-            }
-            &Command::ProvokesFirst(is_first) => self.provokes_first = is_first,
+            Command::DrawRect(rectangle) => return self.draw_rect(rectangle),
+            Command::DrawArrays(arrays) => return self.draw_arrays(arrays),
+            &Command::PatchVertices(count) => self.patch.vertices = count,
+            &Command::OuterLevels(levels) => self.patch.default_levels.0 = levels,
+            &Command::InnerLevels(levels) => self.patch.default_levels.1 = levels,
+            &Command::Provoking(provoking) => self.patch.provoking = provoking,
+            &Command::BlockElement(element) => self.block_element = element,
             Command::Probe { area, is_relative, expected } => return self.probe(*area, *is_relative, expected),
             &Command::ProbeDepth(at, expected) => return self.probe_depth(at, expected),
             Command::Tolerance(values) => {
@@ -215,13 +225,19 @@ impl<'a> Player<'a> {
     }
 
     fn loaded(&mut self) -> impl Iterator<Item = &mut Loaded<'a>> {
-        [&mut self.vertex, &mut self.fragment, &mut self.compute].into_iter().flatten()
+        let stages = [&mut self.vertex, &mut self.control, &mut self.evaluation, &mut self.geometry];
+        stages.into_iter().chain([&mut self.fragment, &mut self.compute]).flatten()
+    }
+
+    /// The stages, in order.
+    fn stages(&self) -> impl Iterator<Item = &Loaded<'a>> {
+        let stages = [&self.vertex, &self.control, &self.evaluation, &self.geometry, &self.fragment, &self.compute];
+        stages.into_iter().flatten()
     }
 
     /// Compares a property of the program. Returns `false` if it is not known.
     fn verify(&self, query: &Query) -> Result<bool, String> {
-        let stages = [&self.vertex, &self.fragment, &self.compute];
-        let names: Vec<&Interface> = stages.into_iter().flatten().map(|loaded| loaded.shader.names).collect();
+        let names: Vec<&Interface> = self.stages().map(|loaded| loaded.shader.names).collect();
         query.check(&names, self.block.binding, self.streams.primitives)
     }
 
@@ -230,9 +246,13 @@ impl<'a> Player<'a> {
         if self.script.is_spirv() {
             return self.block.write(ty, values, &mut self.memory);
         }
+        let names: Vec<&Interface> = self.stages().map(|loaded| loaded.shader.names).collect();
+        let mut is_found = false;
+        for names in names {
+            is_found |= set_member(names, name, self.block_element, values, &mut self.memory);
+        }
         let mut error = None;
         let mut unit_of = None;
-        let mut is_found = false;
         for Loaded { shader, constants } in self.loaded() {
             if let (Some(_), &[unit]) = (shader.names.unit(name), values) {
                 unit_of = Some(unit as u32);

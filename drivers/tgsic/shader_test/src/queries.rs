@@ -14,6 +14,8 @@ pub(crate) enum Query {
     Program(String, u32),
     /// Of a block, which the binding before it selects: the interface, and the property.
     Block(String, String, u32),
+    /// Of a member of a block: its name, and the property.
+    Uniform(String, String, u32),
     /// Counted by a draw.
     Object(String, u32),
 }
@@ -32,6 +34,12 @@ impl Query {
         // The name, which SPIR-V need not have.
         words.next()?;
         Some(Query::Block(interface, words.next()?, words.uint()?))
+    }
+
+    /// Parses the words after `active uniform`. Names of types have no number here.
+    pub(crate) fn uniform(words: &mut Words) -> Option<Query> {
+        let (name, property) = (words.next()?, words.next()?);
+        Some(Query::Uniform(name, property, words.uint().unwrap_or(0)))
     }
 
     /// Compares the value. Returns `false` if reflection does not have the property.
@@ -55,6 +63,7 @@ impl Query {
                 let Some(binding) = binding else { return Ok(false) };
                 (of_block(kind, property, binding, interfaces)?, *expected)
             }
+            Query::Uniform(name, property, expected) => (of_member(name, property, interfaces), *expected),
             Query::Object(object, expected) => match object.as_str() {
                 "GL_PRIMITIVES_GENERATED" => (Some(primitives.generated), *expected),
                 "GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN" => (Some(primitives.written), *expected),
@@ -112,6 +121,21 @@ fn active_uniforms(interfaces: &[&Interface]) -> u32 {
         }
     }
     found.values().sum()
+}
+
+/// A property of a member of a block; `None` if there is no such member, or reflection does not have it.
+fn of_member(name: &str, property: &str, interfaces: &[&Interface]) -> Option<u32> {
+    let members = interfaces.iter().flat_map(|interface| &interface.resources).flat_map(|resource| &resource.members);
+    let is_named = |path: &str, is_array: bool| path == name || is_array && name.strip_suffix("[0]") == Some(path);
+    let member = members.into_iter().find(|member| is_named(&member.path, member.length.is_some()))?;
+    match property {
+        "GL_UNIFORM_SIZE" => Some(member.length.unwrap_or(1)),
+        "GL_UNIFORM_OFFSET" => Some(member.offset),
+        "GL_UNIFORM_ARRAY_STRIDE" => Some(member.array_stride),
+        "GL_UNIFORM_MATRIX_STRIDE" => Some(member.matrix_stride),
+        "GL_UNIFORM_IS_ROW_MAJOR" => Some(member.row_major.into()),
+        _ => None,
+    }
 }
 
 /// A property of the block at a binding; `None` if reflection does not have it.

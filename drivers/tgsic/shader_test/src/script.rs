@@ -20,6 +20,17 @@ const SPIRV: &[(&str, &str, ShaderStage)] = &[
     ("compute shader spirv", "compute shader specializations", ShaderStage::Compute),
 ];
 
+/// Sections of shaders in the language of the front end that reads the file.
+const SECTIONS: &[(&str, ShaderStage)] = &[
+    ("vertex shader", ShaderStage::Vertex),
+    ("vertex shader passthrough", ShaderStage::Vertex),
+    ("tessellation control shader", ShaderStage::TessCtrl),
+    ("tessellation evaluation shader", ShaderStage::TessEval),
+    ("geometry shader", ShaderStage::Geometry),
+    ("fragment shader", ShaderStage::Fragment),
+    ("compute shader", ShaderStage::Compute),
+];
+
 /// A shader of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShaderText {
@@ -44,6 +55,8 @@ pub struct Script {
     /// Whether the shaders are those in SPIR-V.
     requires_spirv: bool,
     has_passthrough: bool,
+    /// The stages with sections for the front end that reads the file.
+    stages: Vec<ShaderStage>,
     spirv: Vec<(ShaderStage, String)>,
     specialization: Vec<(ShaderStage, String)>,
 }
@@ -59,6 +72,7 @@ impl Script {
             if let Some(head) = trimmed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 section = head.trim();
                 script.has_passthrough |= section == "vertex shader passthrough";
+                script.stages.extend(SECTIONS.iter().find(|(head, _)| *head == section).map(|&(_, stage)| stage));
                 continue;
             }
             if let Some(&(_, _, stage)) = SPIRV.iter().find(|&&(head, ..)| head == section) {
@@ -93,12 +107,20 @@ impl Script {
         self.requires_spirv && !self.spirv.is_empty()
     }
 
-    /// The shaders of the file, in pipeline order. Without SPIR-V these are the vertex and the fragment shader, which
-    /// the front end reads from the file.
+    /// The shaders of the file, in pipeline order. Without SPIR-V the front end reads them from the file: a compute
+    /// shader, or the vertex and the fragment shader, and those between them that the file has.
     pub fn shaders(&self) -> Vec<(ShaderStage, ShaderText)> {
         let stages = [ShaderStage::Vertex, ShaderStage::Fragment, ShaderStage::Compute];
         if !self.is_spirv() {
-            return stages[..2].iter().map(|&stage| (stage, ShaderText::Section)).collect();
+            let is_compute = self.stages.contains(&ShaderStage::Compute);
+            let has = |stage: ShaderStage| match stage {
+                ShaderStage::Vertex | ShaderStage::Fragment => !is_compute,
+                _ => self.stages.contains(&stage),
+            };
+            let mut all: Vec<ShaderStage> =
+                SECTIONS.iter().map(|&(_, stage)| stage).filter(|&stage| has(stage)).collect();
+            all.dedup();
+            return all.into_iter().map(|stage| (stage, ShaderText::Section)).collect();
         }
         let text = |stage: ShaderStage| {
             let Some((_, text)) = self.spirv.iter().find(|(known, _)| *known == stage) else {
@@ -173,5 +195,11 @@ mod tests {
         let script = Script::new(&file.replace("SPIRV YES", "SPIRV NO"));
         assert!(!script.is_spirv());
         assert_eq!(script.shaders()[1], (ShaderStage::Fragment, ShaderText::Section));
+        let stages = |file: &str| -> Vec<ShaderStage> {
+            Script::new(file).shaders().into_iter().map(|(stage, _)| stage).collect()
+        };
+        let geometry = [ShaderStage::Vertex, ShaderStage::Geometry, ShaderStage::Fragment];
+        assert_eq!(stages("[vertex shader]\n[geometry shader]\n[geometry shader]\n"), geometry);
+        assert_eq!(stages("[compute shader]\n"), [ShaderStage::Compute]);
     }
 }

@@ -10,7 +10,29 @@ use crate::types::{TypeData, TypeId};
 impl Analyzer<'_> {
     /// The type of `type(...)`, whose dimensions are typed already.
     pub(super) fn constructed_type(&mut self, spec: &ast::TypeSpec) -> TypeId {
-        self.type_spec(spec)
+        let before = std::mem::replace(&mut self.takes_lengths, true);
+        let ty = self.type_spec(spec);
+        self.takes_lengths = before;
+        ty
+    }
+
+    /// A type whose open dimensions have the lengths of those of a value; the type itself if they do not match.
+    pub(super) fn fitted_type(&mut self, ty: TypeId, value: TypeId) -> TypeId {
+        let mut lengths = Vec::new();
+        let (mut inner, mut of_value) = (ty, value);
+        while let (TypeData::Array { element, length }, TypeData::Array { element: other, length: known }) =
+            (self.program.types.get(inner), self.program.types.get(of_value))
+        {
+            lengths.push(length.or(known));
+            (inner, of_value) = (element, other);
+        }
+        if inner != of_value {
+            return ty;
+        }
+        for length in lengths.into_iter().rev() {
+            inner = self.program.types.array(inner, length);
+        }
+        inner
     }
 
     /// Types a constructor.
@@ -31,6 +53,9 @@ impl Analyzer<'_> {
                     self.report(SemanticError::ArgumentCount { ty, needed: length.max(1), found }, tokens);
                     return self.error_expr(tokens);
                 }
+                // The first argument has the lengths of open inner dimensions.
+                let of_first = arguments.first().map_or(element, |&argument| self.ty(argument));
+                let element = self.fitted_type(element, of_first);
                 let ty = self.program.types.array(element, Some(length));
                 let needed = vec![element; arguments.len()];
                 self.aggregate_constructor(ty, &needed, arguments, tokens)

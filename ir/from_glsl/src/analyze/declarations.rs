@@ -63,7 +63,10 @@ impl Analyzer<'_> {
     }
 
     fn variables(&mut self, found: &Qualifiers, spec: &ast::TypeSpec, declarators: &[ast::Declarator]) -> Vec<StmtId> {
+        let has_initializer = declarators.iter().any(|declarator| declarator.initializer.is_some());
+        let before = std::mem::replace(&mut self.takes_lengths, has_initializer);
         let base = self.type_spec(spec);
+        self.takes_lengths = before;
         let is_definition = matches!(spec.name, ast::TypeName::Struct(_));
         if found.precision.is_some() {
             self.check_has_precision(base, spec.tokens);
@@ -84,7 +87,9 @@ impl Analyzer<'_> {
         let mut stmts = Vec::new();
         let mut found = found.clone();
         for declarator in declarators {
+            let before = std::mem::replace(&mut self.takes_lengths, declarator.initializer.is_some());
             let ty = self.declared_type(base, declarator.dimensions);
+            self.takes_lengths = before;
             stmts.extend(self.variable(&found, ty, declarator));
             if self.program.types.get(base) == TypeData::AtomicUint {
                 // The offset is that of the first counter; the others are behind it.
@@ -161,6 +166,13 @@ impl Analyzer<'_> {
                 let name = self.spelling(declarator.name);
                 self.report(SemanticError::MissingInitializer { name }, declarator.tokens);
             }
+            // The type of other declarators may have open dimensions.
+            if let TypeData::Array { element, .. } = self.program.types.get(ty)
+                && self.has_open_dimension(element)
+            {
+                self.report(SemanticError::Unsized { what: "an array of arrays" }, declarator.tokens);
+                return (TypeId::ERROR, None);
+            }
             return (ty, None);
         };
         let value = self.expression(initializer);
@@ -187,12 +199,16 @@ impl Analyzer<'_> {
             return (ty, None);
         }
         let value = self.braced(initializer, value, ty);
-        let ty = match (self.program.types.get(ty), self.program.types.get(self.ty(value))) {
-            (TypeData::Array { element, length: None }, TypeData::Array { element: other, .. }) if element == other => {
-                self.ty(value)
-            }
-            _ => ty,
-        };
+        let ty = self.fitted_type(ty, self.ty(value));
+        if self.ty(value).is_error() && self.has_open_dimension(ty) {
+            return (TypeId::ERROR, None);
+        }
+        if let TypeData::Array { element, .. } = self.program.types.get(ty)
+            && self.has_open_dimension(element)
+        {
+            self.report(SemanticError::Unsized { what: "an array of arrays" }, declarator.tokens);
+            return (TypeId::ERROR, None);
+        }
         let value = self.convert_to(value, ty, "the initialiser");
         if self.ty(value).is_error() {
             return (ty, None);
@@ -246,25 +262,47 @@ impl Analyzer<'_> {
             self.report(SemanticError::ArgumentCount { ty, needed: number, found: count }, tokens);
             return self.error_expr(tokens);
         }
-        let needed: Vec<TypeId> = match element {
+        let is_open = element.is_some_and(|(element, _)| self.has_open_dimension(element));
+        let mut needed: Vec<TypeId> = match element {
             Some((element, _)) => vec![element; elements.len()],
             None => self.program.types.fields(ty).iter().map(|field| field.ty).collect(),
         };
         let mut values = Vec::with_capacity(elements.len());
-        for (&element, &ty) in elements.iter().zip(&needed) {
+        for (number, &element) in elements.iter().enumerate() {
+            let Some(&ty) = needed.get(number) else { break };
             let value = self.typed.get(element.0 as usize).copied().unwrap_or(ExprId(0));
             // Nesting of braces is bounded by the parser.
             let value = self.braced(element, value, ty);
+            // The first element has the lengths of open dimensions.
+            if is_open && number == 0 {
+                let fitted = self.fitted_type(ty, self.ty(value));
+                needed.fill(fitted);
+            }
+            let ty = needed.get(number).copied().unwrap_or(ty);
             values.push(self.convert_to(value, ty, "the element"));
         }
         if values.iter().any(|&value| self.ty(value).is_error()) {
             return self.error_expr(tokens);
         }
         let ty = match self.program.types.get(ty) {
-            TypeData::Array { element, length: None } => self.program.types.array(element, Some(count)),
+            TypeData::Array { element, .. } => {
+                let element = needed.first().copied().unwrap_or(element);
+                self.program.types.array(element, Some(count))
+            }
             _ => ty,
         };
         self.construct(ty, &values, tokens)
+    }
+
+    /// Whether a type is an array with a dimension without a length.
+    fn has_open_dimension(&self, mut ty: TypeId) -> bool {
+        while let TypeData::Array { element, length } = self.program.types.get(ty) {
+            if length.is_none() {
+                return true;
+            }
+            ty = element;
+        }
+        false
     }
 
     /// A redeclaration that gives an array its length: the variable that it is about.

@@ -35,8 +35,8 @@ impl Analyzer<'_> {
         }
         self.check_layouts(found, Places::VARIABLE);
         let storage = match found.storage {
-            StorageQualifier::Varying if self.program.stage == ShaderStage::Vertex => Some(StorageQualifier::Out),
-            StorageQualifier::Varying => Some(StorageQualifier::In),
+            StorageQualifier::Varying if self.program.stage == ShaderStage::Fragment => Some(StorageQualifier::In),
+            StorageQualifier::Varying => Some(StorageQualifier::Out),
             StorageQualifier::In | StorageQualifier::Out => Some(found.storage),
             _ => None,
         };

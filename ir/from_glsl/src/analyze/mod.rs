@@ -142,6 +142,7 @@ pub(crate) fn analyze(
         per_vertex: Vec::new(),
         first_lengths: FxHashMap::default(),
         redeclared_per_vertex: FxHashSet::default(),
+        takes_lengths: false,
         hidden_members: FxHashSet::default(),
         counters: CounterLayout::default(),
         subroutine_types: FxHashMap::default(),
@@ -248,6 +249,8 @@ struct Analyzer<'a> {
     first_lengths: FxHashMap<bool, u32>,
     /// The redeclarations of `gl_PerVertex`: of inputs, of outputs.
     redeclared_per_vertex: FxHashSet<bool>,
+    /// Whether inner dimensions of the type that is read may be open: a value gives their lengths.
+    takes_lengths: bool,
     /// Members that a redeclaration of `gl_PerVertex` leaves out.
     hidden_members: FxHashSet<Symbol>,
     /// The places of atomic counters.

@@ -42,8 +42,8 @@ impl Analyzer<'_> {
             StorageQualifier::Uniform => Storage::Uniform,
             StorageQualifier::Attribute | StorageQualifier::In => Storage::Input,
             StorageQualifier::Out => Storage::Output,
-            StorageQualifier::Varying if at_entry => Storage::Output,
-            StorageQualifier::Varying => Storage::Input,
+            StorageQualifier::Varying if self.program.stage == ShaderStage::Fragment => Storage::Input,
+            StorageQualifier::Varying => Storage::Output,
             StorageQualifier::InOut => Storage::Global,
             StorageQualifier::Shared if self.program.stage == ShaderStage::Compute => Storage::Shared,
             StorageQualifier::Buffer | StorageQualifier::Shared => {

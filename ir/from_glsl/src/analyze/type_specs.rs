@@ -76,7 +76,7 @@ impl Analyzer<'_> {
                 self.report(error, dimension.tokens);
                 return TypeId::ERROR;
             }
-            if matches!(self.program.types.get(ty), TypeData::Array { length: None, .. }) {
+            if matches!(self.program.types.get(ty), TypeData::Array { length: None, .. }) && !self.takes_lengths {
                 self.report(SemanticError::Unsized { what: "an array of arrays" }, dimension.tokens);
                 return TypeId::ERROR;
             }

@@ -7,6 +7,7 @@ use tgsi_arithmetic::Operand;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Def, Type as IrType};
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::slots::VaryingSlot;
 use tgsi_ir::types::TypeData as IrTypeData;
 
@@ -117,7 +118,10 @@ impl Context<'_> {
     pub(super) fn note_distances(&mut self, id: VariableId) {
         let length = self.packed_length(id).unwrap_or(0);
         let Storage::Builtin(builtin) = self.program.variable(id).storage else { return };
-        let Some((_, slot)) = slot_of(builtin.role(self.program.version)) else { return };
+        // Those of `gl_in` are the outputs of another stage.
+        let is_fragment = self.program.stage == ShaderStage::Fragment;
+        let role = slot_of(builtin.role(self.program.version));
+        let Some((_, slot)) = role.filter(|&(is_input, _)| is_input == is_fragment) else { return };
         match slot {
             VaryingSlot::CLIP_DIST0 => self.shader.info.clip_distance_array_size = length,
             VaryingSlot::CULL_DIST0 => self.shader.info.cull_distance_array_size = length,

@@ -274,8 +274,8 @@ impl Emitter<'_, '_, '_> {
             return Ok(Place { packed: Some(packed), ..Place::new(deref, ty) });
         }
         // Other invocations may write the other components of shared memory at the same time.
-        let is_shared = place.lanes.is_none() && self.b.body.deref_modes(place.deref).intersects(self.shared_modes());
-        if is_shared || self.context.program.types.as_vector(place.ty).is_none() {
+        let is_shared = self.b.body.deref_modes(place.deref).intersects(self.shared_modes());
+        if is_shared && place.lanes.is_none() || self.context.program.types.as_vector(place.ty).is_none() {
             let value = self.value(number)?;
             let number = self.scalar(value);
             return Ok(Place::new(self.element_deref(place.deref, number), ty));
@@ -298,6 +298,11 @@ impl Emitter<'_, '_, '_> {
                 }
             }
         };
+        if let Lanes::Indexed(number) = lanes
+            && is_shared
+        {
+            return Ok(Place::new(self.element_deref(place.deref, number), ty));
+        }
         Ok(Place { lanes: Some(lanes), ..place })
     }
 

@@ -2,6 +2,8 @@
 
 use arrayvec::ArrayVec;
 use tgsi_arithmetic::Operand;
+use tgsi_environment::SystemValue;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{InstData, Shape};
 use tgsi_ir::entities::{Def, Function as IrFunction};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
@@ -51,6 +53,37 @@ impl Context<'_> {
 }
 
 impl Emitter<'_, '_, '_> {
+    /// Numbers of invocations that follow from others, which not all targets have. A workgroup of variable size has no
+    /// known size.
+    pub(super) fn computed_value(&mut self, value: SystemValue) -> Option<Def> {
+        let layout = &self.context.program.layout.stage;
+        if layout.local_size.iter().all(Option::is_none) {
+            return None;
+        }
+        let size = layout.local_size.map(|size| u64::from(size.unwrap_or(1)));
+        let vector = Shape::new(3, 32);
+        match value {
+            SystemValue::GlobalInvocationId => {
+                let group = self.b.intrinsic_def(IntrinsicOp::LoadWorkgroupId, &[], &[], vector);
+                let local = self.b.intrinsic_def(IntrinsicOp::LoadLocalInvocationId, &[], &[], vector);
+                let size = self.b.constant(32, &size);
+                let first = self.b.alu(AluOp::Imul, &[group, size]);
+                Some(self.b.alu(AluOp::Iadd, &[first, local]))
+            }
+            SystemValue::LocalInvocationIndex => {
+                // x + width * (y + height * z)
+                let [width, height, _] = size.map(|size| self.b.constant(32, &[size]));
+                let local = self.b.intrinsic_def(IntrinsicOp::LoadLocalInvocationId, &[], &[], vector);
+                let [x, y, z] = [0, 1, 2].map(|component| self.b.channel(local, component));
+                let layers = self.b.alu(AluOp::Imul, &[height, z]);
+                let rows = self.b.alu(AluOp::Iadd, &[y, layers]);
+                let before = self.b.alu(AluOp::Imul, &[width, rows]);
+                Some(self.b.alu(AluOp::Iadd, &[x, before]))
+            }
+            _ => None,
+        }
+    }
+
     /// The stream of an operand, which is constant.
     fn stream(&self, operands: &[ExprId]) -> u32 {
         let value = operands.first().and_then(|&operand| self.context.program.value(operand));

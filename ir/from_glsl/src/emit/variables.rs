@@ -104,6 +104,9 @@ impl Emitter<'_, '_, '_> {
         let program = self.context.program;
         let Storage::Builtin(builtin) = program.variable(id).storage else { return None };
         let Role::SystemValue(value) = builtin.role(program.version) else { return None };
+        if let Some(computed) = self.computed_value(value) {
+            return Some(Value::Operand(Operand::Vector(computed)));
+        }
         let (element, is_array) = match program.types.get(ty) {
             TypeData::Array { element, .. } => (element, true),
             _ => (ty, false),

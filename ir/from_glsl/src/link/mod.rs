@@ -272,7 +272,8 @@ fn check_builtins(producer: &StageUnit, consumer: &mut StageUnit) {
     if producer.program.stage != ShaderStage::Vertex {
         return;
     }
-    if !version.is_es() && version.number < ALLOWS_NO_POSITION {
+    let of_producer = producer.program.version;
+    if !of_producer.is_es() && of_producer.number < ALLOWS_NO_POSITION {
         let writes = |variable: &Variable| match variable.storage {
             Storage::Builtin(builtin) => {
                 matches!(builtin.role(version), Role::Output(_))

@@ -3,11 +3,10 @@
 use tgsi_driver_cpu::sampler::Compare;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, SystemValue};
 use tgsi_ir::slots::{FragResult, VaryingSlot};
-use tgsi_raster::setup::Weights;
+use tgsi_raster::setup::{Piece, Weights};
 use tgsi_raster::workgroups::set_subgroups;
 
 use super::link::register_of;
-use super::setup::Piece;
 use super::stage::Stage;
 use crate::buffer::Buffer;
 use crate::error::Refusal;

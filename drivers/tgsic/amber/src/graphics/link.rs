@@ -1,11 +1,11 @@
 //! Inputs and outputs of stages by slot.
 
 use tgsi::tables::Interpolation;
-use tgsi_environment::Vec4;
 use tgsi_ir::Shader;
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::VariableModes;
+use tgsi_raster::stages::Link;
 
 /// Most slots of a variable.
 const MAX_SLOTS: u32 = 1024;
@@ -78,41 +78,10 @@ fn components_of(ir: &Shader, ty: tgsi_ir::entities::Type) -> usize {
     }
 }
 
-/// The value of inputs that no stage wrote.
-pub(crate) const UNWRITTEN: Vec4 = [0; 4];
-
-/// A vertex: the output registers of a stage.
-pub(crate) type Registers = Vec<Vec4>;
-
-/// Moves the outputs of a stage to the input registers of the next.
-pub(crate) struct Link {
-    /// Register of the input, and of the output with its slot.
-    moves: Vec<(usize, Option<usize>)>,
-    registers: usize,
-}
-
-impl Link {
-    /// The link between two stages. `is_patch` chooses between values of vertices and of patches.
-    pub(crate) fn new(outputs: &[Slot], inputs: &[Slot], is_patch: bool) -> Link {
-        let moves: Vec<(usize, Option<usize>)> = inputs
-            .iter()
-            .filter(|input| input.is_patch == is_patch)
-            .map(|input| (input.register, register_of(outputs, input.location)))
-            .collect();
-        let registers = moves.iter().map(|(register, _)| register + 1).max().unwrap_or(0);
-        Link { moves, registers }
-    }
-
-    /// The input registers for the outputs of a vertex.
-    pub(crate) fn inputs(&self, outputs: &[Vec4]) -> Registers {
-        let mut inputs = vec![UNWRITTEN; self.registers];
-        for &(to, from) in &self.moves {
-            if let (Some(to), Some(from)) = (inputs.get_mut(to), from.and_then(|from| outputs.get(from))) {
-                *to = *from;
-            }
-        }
-        inputs
-    }
+/// The link between two stages. `is_patch` chooses between values of vertices and of patches.
+pub(crate) fn link(outputs: &[Slot], inputs: &[Slot], is_patch: bool) -> Link {
+    let of_kind = inputs.iter().filter(|input| input.is_patch == is_patch);
+    Link::new(of_kind.map(|input| (input.register, register_of(outputs, input.location))).collect())
 }
 
 /// The register with a slot.

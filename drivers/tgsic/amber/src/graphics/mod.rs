@@ -3,11 +3,9 @@
 //! Follows Vulkan: y points down in clip space, depths are between 0 and w, the first vertex of a primitive is
 //! provoking. Primitives are drawn in order, and so are the effects of shaders on memory.
 
-mod domain;
 mod fragments;
 mod geometry;
 mod link;
-mod primitives;
 mod setup;
 mod stage;
 mod tessellation;
@@ -15,21 +13,20 @@ mod vertices;
 
 use std::rc::Rc;
 
-use tgsi_environment::sample_positions;
+use tgsi_environment::{Inputs, sample_positions};
 use tgsi_ir::shader::ShaderStage;
+use tgsi_raster::primitives::{Provoking, Topology};
+use tgsi_raster::stages;
 
 use crate::buffer::Buffer;
 use crate::error::Refusal;
 use crate::format::Encoding;
 use crate::program::Program;
 use crate::resources;
-use crate::script::{Pipeline, Script, Shape, Topology};
+use crate::script::{Pipeline, Script, Shape};
 use fragments::Fragments;
-use link::{Link, Registers};
-use primitives::Primitive;
 use setup::Setup;
 use stage::Stage;
-use tessellation::Tessellation;
 use vertices::Vertices;
 
 /// The shaders of a draw.
@@ -58,11 +55,12 @@ impl Draw<'_> {
         let evaluation = self.stage(ShaderStage::TessEval, buffers);
         let geometry = self.stage(ShaderStage::Geometry, buffers);
         let fragment = self.stage(ShaderStage::Fragment, buffers);
-        let tessellation = control.as_ref().zip(evaluation.as_ref()).map(|(c, e)| Tessellation::new(&vertex, c, e));
+        let tessellation =
+            control.as_ref().zip(evaluation.as_ref()).map(|(c, e)| tessellation::tessellation(&vertex, c, e));
 
         let before_geometry = if tessellation.is_some() { evaluation.as_ref() } else { None }.unwrap_or(&vertex);
         let last = geometry.as_ref().unwrap_or(before_geometry);
-        let to_geometry = geometry.as_ref().map(|stage| Link::new(&before_geometry.outputs, &stage.inputs, false));
+        let to_geometry = geometry.as_ref().map(|stage| geometry::geometry(before_geometry, stage));
         let info = &last.ir().info;
         let distances = [info.clip_distance_array_size, info.cull_distance_array_size].map(|count| count as usize);
         let inputs = fragment.as_ref().map_or(&[][..], |stage| &stage.inputs);
@@ -72,52 +70,35 @@ impl Draw<'_> {
         let samples = target.map_or(1, |buffer| buffer.samples);
 
         let vertices = Vertices::new(shape, self.pipeline, buffers, line)?;
+        let stages = stages::Pipeline {
+            topology: vertices.topology,
+            patch_vertices: self.pipeline.patch_vertices as usize,
+            provoking: Provoking::First,
+            tessellation,
+            geometry: to_geometry,
+        };
         let is_patch = vertices.topology == Topology::PatchList;
-        if is_patch != tessellation.is_some() {
+        if is_patch != stages.tessellation.is_some() {
             return Err(Refusal::syntax(line, "patches need tessellation shaders, and these need patches"));
         }
         for instance in 0..vertices.instances() {
             let shaded = vertices.run(instance, &vertex, buffers)?;
-            let patch = self.pipeline.patch_vertices as usize;
-            let assembled = primitives::assemble(vertices.topology, shaded.len(), patch);
-            let assembled = assembled
-                .ok_or_else(|| Refusal::command(line, format!("RUN DRAW_ARRAY AS {:?}", vertices.topology)))?;
-            // With several stages between vertices and rasteriser, all primitives of a stage precede those of the next.
-            let mut done: (Vec<Registers>, Vec<Vec<usize>>) = (shaded, assembled);
-            let mut topology = vertices.topology;
-            if let Some(tessellation) = &tessellation {
-                let mut tessellated = (Vec::new(), Vec::new());
-                for (number, places) in (0..).zip(&done.1) {
-                    let patch = at(&done.0, places);
-                    tessellation.run(&patch, number, &mut tessellated, buffers)?;
-                }
-                let (all, primitives) = tessellated;
-                topology = match primitives.first() {
-                    Some(Primitive::Point(_)) => Topology::PointList,
-                    Some(Primitive::Line(_)) => Topology::LineList,
-                    _ => Topology::TriangleList,
+            let mut run = |stage: stages::Stage, inputs: &mut Inputs| {
+                let stage = match stage {
+                    stages::Stage::Control => control.as_ref(),
+                    stages::Stage::Evaluation => evaluation.as_ref(),
+                    stages::Stage::Geometry => geometry.as_ref(),
                 };
-                done = (all, primitives.iter().map(places_of).collect());
-            }
-            let primitives: Vec<Primitive> = match (&geometry, &to_geometry) {
-                (Some(stage), Some(link)) => {
-                    let mut emitted = (Vec::new(), Vec::new());
-                    for (number, places) in (0..).zip(&done.1) {
-                        let vertices = at(&done.0, places);
-                        geometry::run(stage, link, &vertices, number, &mut emitted, buffers)?;
-                    }
-                    done.0 = emitted.0;
-                    emitted.1
-                }
-                _ => done.1.iter().filter_map(|places| primitives::primitive(topology, places)).collect(),
+                stage.unwrap_or(&vertex).run(inputs, buffers)
             };
+            let (processed, primitives) = stages.run(shaded, &mut run)?;
             // Each sample is shaded.
             for sample in 0..samples {
                 let position = sample_positions::sample_position(samples, sample);
                 setup.set_sample(position);
                 fragments.set_sample(sample, position);
-                for (number, primitive) in (0..).zip(&primitives) {
-                    for piece in setup.pieces(primitive, &done.0, number) {
+                for (number, primitive) in &primitives {
+                    for piece in setup.pieces(primitive, &processed, *number) {
                         fragments.draw(&piece, buffers)?;
                     }
                 }
@@ -156,17 +137,4 @@ fn resolve(from: usize, to: usize, buffers: &mut [Buffer]) {
             format.encode(words, texel);
         }
     }
-}
-
-fn places_of(primitive: &Primitive) -> Vec<usize> {
-    match primitive {
-        Primitive::Point(places) => places.to_vec(),
-        Primitive::Line(places) => places.to_vec(),
-        Primitive::Triangle(places) => places.to_vec(),
-    }
-}
-
-/// The vertices at places.
-fn at<'v>(vertices: &'v [Registers], places: &[usize]) -> Vec<&'v Registers> {
-    places.iter().filter_map(|&place| vertices.get(place)).collect()
 }

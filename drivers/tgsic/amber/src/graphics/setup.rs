@@ -3,32 +3,16 @@
 use tgsi::tables::Interpolation;
 use tgsi_environment::Vec4;
 use tgsi_ir::slots::VaryingSlot;
-use tgsi_raster::setup::{DepthRange, MAX_DISTANCES, ShadedVertex, Triangle, Viewport, clip};
+use tgsi_raster::primitives::Primitive;
+use tgsi_raster::setup::{DepthRange, MAX_DISTANCES, Piece, Pieces, ShadedVertex, Triangle, Viewport};
+use tgsi_raster::stages::Registers;
 
-use super::link::{Registers, Slot, register_of};
-use super::primitives::Primitive;
+use super::link::{Slot, register_of};
 use super::vertices::floats;
 use crate::script::{DepthBias, Pipeline, PolygonMode};
 
 /// Smallest and largest size of a point.
 const POINT_SIZES: (f32, f32) = (1.0, 64.0);
-
-/// A point: its place and size in pixels.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Sprite {
-    pub center: [f64; 2],
-    pub size: f64,
-}
-
-/// A triangle of a primitive.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Piece {
-    pub triangle: Triangle,
-    /// The point that it is a part of.
-    pub sprite: Option<Sprite>,
-    /// Added to depths.
-    pub bias: f64,
-}
 
 /// The source of an input of the fragment shader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,16 +23,13 @@ enum Source {
 }
 
 /// The state of the rasteriser.
-pub(crate) struct Setup<'a> {
-    viewport: Viewport,
-    /// The viewport without clipping at its sides.
-    open_viewport: Viewport,
+pub(crate) struct Setup {
+    pieces: Pieces,
     corner: [f64; 2],
     mode: PolygonMode,
     bias: Option<DepthBias>,
     /// The difference of two depths in a format with integers.
     resolution: Option<f64>,
-    inputs: &'a [Slot],
     sources: Vec<Source>,
     position: Option<usize>,
     point_size: Option<usize>,
@@ -67,15 +48,15 @@ fn pixels(start: f64, end: f64, last: u32) -> [i64; 2] {
     [((start - 0.5).ceil() as i64).clamp(0, last), ((end - 0.5).ceil() as i64 - 1).clamp(-1, last)]
 }
 
-impl<'a> Setup<'a> {
+impl Setup {
     /// The state for a pipeline: `outputs` are those of the last stage before it, `inputs` those of the fragment shader.
     pub(crate) fn new(
         pipeline: &Pipeline,
         outputs: &[Slot],
         num_distances: Distances,
-        inputs: &'a [Slot],
+        inputs: &[Slot],
         resolution: Option<f64>,
-    ) -> Setup<'a> {
+    ) -> Setup {
         let [width, height] = pipeline.size;
         let (corner, size, depths) = match pipeline.viewport {
             Some(viewport) => (viewport.corner, viewport.size, viewport.depths),
@@ -94,13 +75,18 @@ impl<'a> Setup<'a> {
         };
         let register = |slot: u8| register_of(outputs, slot.into());
         Setup {
-            viewport: Viewport { bounds: inside, ..open_viewport },
-            open_viewport,
+            pieces: Pieces {
+                viewport: Viewport { bounds: inside, ..open_viewport },
+                open_viewport,
+                flat: inputs
+                    .iter()
+                    .map(|slot| slot.interpolation.map(|mode| mode == Interpolation::Constant))
+                    .collect(),
+            },
             corner,
             mode: pipeline.polygon_mode,
             bias: pipeline.depth.bias,
             resolution,
-            inputs,
             sources: inputs.iter().map(source).collect(),
             position: register(VaryingSlot::POS),
             point_size: register(VaryingSlot::PSIZ),
@@ -113,17 +99,14 @@ impl<'a> Setup<'a> {
     /// Moves the framebuffer so that a place in each pixel becomes its centre.
     pub(crate) fn set_sample(&mut self, position: [f32; 2]) {
         let corner = [0, 1].map(|axis| self.corner[axis] + 0.5 - f64::from(position[axis]));
-        (self.viewport.corner, self.open_viewport.corner) = (corner, corner);
+        (self.pieces.viewport.corner, self.pieces.open_viewport.corner) = (corner, corner);
     }
 
     /// Returns the triangles of a primitive.
     pub(crate) fn pieces(&self, primitive: &Primitive, vertices: &[Registers], number: u32) -> Vec<Piece> {
-        let places: &[usize] = match primitive {
-            Primitive::Point(places) => places,
-            Primitive::Line(places) => places,
-            Primitive::Triangle(places) => places,
-        };
-        let Some(found) = places.iter().map(|&place| vertices.get(place)).collect::<Option<Vec<&Registers>>>() else {
+        let Some(found) =
+            primitive.places().iter().map(|&place| vertices.get(place)).collect::<Option<Vec<&Registers>>>()
+        else {
             return Vec::new();
         };
         if self.is_culled(&found) {
@@ -133,20 +116,20 @@ impl<'a> Setup<'a> {
         let size = |at: usize| found.get(at).map_or(1.0, |registers| self.size_of(registers));
         let Some(provoking) = shaded.first() else { return Vec::new() };
         match shaded.as_slice() {
-            [a] => self.point(a, size(0), provoking, number),
-            [a, b] => self.line([a, b], provoking, number),
+            [a] => self.pieces.point(a, size(0), provoking, number),
+            [a, b] => self.pieces.line([a, b], provoking, number),
             [a, b, c] => {
                 let corners = [a, b, c];
                 let is_front = self.faces(corners);
                 let mut pieces = match self.mode {
-                    PolygonMode::Fill => return self.triangle(corners, provoking, number, &self.viewport, true),
+                    PolygonMode::Fill => return self.triangle(corners, provoking, number),
                     PolygonMode::Line => {
                         let edges = [[a, b], [b, c], [c, a]];
-                        edges.iter().flat_map(|&edge| self.line(edge, provoking, number)).collect::<Vec<Piece>>()
+                        edges.iter().flat_map(|&edge| self.pieces.line(edge, provoking, number)).collect::<Vec<Piece>>()
                     }
                     PolygonMode::Point => {
                         let each = corners.iter().enumerate();
-                        each.flat_map(|(at, corner)| self.point(corner, size(at), provoking, number)).collect()
+                        each.flat_map(|(at, corner)| self.pieces.point(corner, size(at), provoking, number)).collect()
                     }
                 };
                 let bias = self.bias_of(self.slope(corners), corners);
@@ -199,44 +182,21 @@ impl<'a> Setup<'a> {
     }
 
     /// Returns the parts of a triangle that are inside of clip space.
-    fn triangle(
-        &self,
-        corners: [&ShadedVertex; 3],
-        provoking: &ShadedVertex,
-        number: u32,
-        viewport: &Viewport,
-        is_biased: bool,
-    ) -> Vec<Piece> {
-        let mut polygon = clip(corners, viewport.range);
-        for (at, slot) in self.inputs.iter().enumerate() {
-            let is_flat = slot.interpolation.iter().map(|mode| *mode == Interpolation::Constant);
-            for (component, _) in is_flat.enumerate().filter(|(_, is_flat)| *is_flat) {
-                for vertex in &mut polygon {
-                    if let (Some(to), Some(from)) = (vertex.varyings.get_mut(at), provoking.varyings.get(at)) {
-                        to[component] = from[component];
-                    }
-                }
-            }
-        }
-        let mut pieces = Vec::new();
-        for pair in polygon.get(1..).unwrap_or_default().windows(2) {
-            let (Some(a), [b, c]) = (polygon.first(), pair) else { continue };
-            if let Some(triangle) = Triangle::new([a, b, c], viewport, number) {
-                let slope = triangle.depth_slopes();
-                let bias = if is_biased { self.bias_of(slope, corners) } else { 0.0 };
-                pieces.push(Piece { triangle, sprite: None, bias });
-            }
+    fn triangle(&self, corners: [&ShadedVertex; 3], provoking: &ShadedVertex, number: u32) -> Vec<Piece> {
+        let mut pieces = self.pieces.triangle(corners, provoking, number, &self.pieces.viewport);
+        for piece in &mut pieces {
+            piece.bias = self.bias_of(piece.triangle.depth_slopes(), corners);
         }
         pieces
     }
 
     /// Returns the change of the depth of a triangle from a pixel to the next.
     fn slope(&self, corners: [&ShadedVertex; 3]) -> [f64; 2] {
-        Triangle::new(corners, &self.open_viewport, 0).map_or([0.0; 2], |triangle| triangle.depth_slopes())
+        Triangle::new(corners, &self.pieces.open_viewport, 0).map_or([0.0; 2], |triangle| triangle.depth_slopes())
     }
 
     fn faces(&self, corners: [&ShadedVertex; 3]) -> bool {
-        Triangle::new(corners, &self.open_viewport, 0).is_none_or(|triangle| triangle.is_front)
+        Triangle::new(corners, &self.pieces.open_viewport, 0).is_none_or(|triangle| triangle.is_front)
     }
 
     fn bias_of(&self, slopes: [f64; 2], corners: [&ShadedVertex; 3]) -> f64 {
@@ -244,7 +204,7 @@ impl<'a> Setup<'a> {
         let steepest = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.abs()));
         let resolution = self.resolution.unwrap_or_else(|| {
             // The difference of neighbouring floats near the greatest depth.
-            let depths = corners.map(|corner| self.open_viewport.window(corner.position)[2].abs());
+            let depths = corners.map(|corner| self.pieces.open_viewport.window(corner.position)[2].abs());
             let greatest = depths.into_iter().fold(0.0, f64::max) as f32;
             2f64.powi(greatest.to_bits().checked_shr(23).unwrap_or(0) as i32 - 127 - 23)
         });
@@ -257,63 +217,5 @@ impl<'a> Setup<'a> {
         } else {
             bias
         }
-    }
-
-    /// A line of one pixel: a parallelogram with sides along x or y.
-    fn line(&self, [a, b]: [&ShadedVertex; 2], provoking: &ShadedVertex, number: u32) -> Vec<Piece> {
-        let extent = self.open_viewport.extent;
-        let ends = [a, b].map(|end| {
-            let [x, y, _, w] = end.position.map(f64::from);
-            [x / w * extent[0], y / w * extent[1]]
-        });
-        let is_steep = (ends[1][1] - ends[0][1]).abs() > (ends[1][0] - ends[0][0]).abs();
-        let axis = usize::from(!is_steep);
-        let moved = |end: &ShadedVertex, sign: f32| {
-            let mut moved = end.clone();
-            moved.position[axis] += sign * end.position[3] / extent[axis].abs() as f32;
-            moved
-        };
-        let corners = [moved(a, -1.0), moved(b, -1.0), moved(b, 1.0), moved(a, 1.0)];
-        self.quadrilateral(corners.each_ref(), provoking, number, &self.viewport)
-    }
-
-    fn point(&self, point: &ShadedVertex, size: f32, provoking: &ShadedVertex, number: u32) -> Vec<Piece> {
-        let [x, y, z, w] = point.position;
-        let is_inside = w > 0.0
-            && x.abs() <= w
-            && y.abs() <= w
-            && (self.viewport.range == DepthRange::Clamped || (0.0..=w).contains(&z));
-        if !is_inside {
-            return Vec::new();
-        }
-        let extent = self.open_viewport.extent;
-        let corner = |dx: f32, dy: f32| {
-            let mut moved = point.clone();
-            moved.position[0] += dx * size * w / extent[0].abs() as f32;
-            moved.position[1] += dy * size * w / extent[1].abs() as f32;
-            moved
-        };
-        let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
-        let mut pieces = self.quadrilateral(corners.each_ref(), provoking, number, &self.open_viewport);
-        let [x, y, _] = self.open_viewport.window(point.position);
-        for piece in &mut pieces {
-            piece.sprite = Some(Sprite { center: [x, y], size: size.into() });
-        }
-        pieces
-    }
-
-    fn quadrilateral(
-        &self,
-        [a, b, c, d]: [&ShadedVertex; 4],
-        provoking: &ShadedVertex,
-        number: u32,
-        viewport: &Viewport,
-    ) -> Vec<Piece> {
-        let mut pieces = self.triangle([a, b, c], provoking, number, viewport, false);
-        pieces.extend(self.triangle([a, c, d], provoking, number, viewport, false));
-        for piece in &mut pieces {
-            piece.triangle.is_front = true;
-        }
-        pieces
     }
 }

@@ -1,10 +1,10 @@
 //! A shader of a draw, with its registers.
 
-use tgsi_environment::{Inputs, LaneRegisters, Outputs};
+use tgsi_environment::{Inputs, Outputs};
 use tgsi_ir::Shader;
 use tgsi_ir::variable::VariableModes;
 
-use super::link::{self, Registers, Slot};
+use super::link::{self, Slot};
 use crate::buffer::Buffer;
 use crate::error::Refusal;
 use crate::program::Program;
@@ -39,12 +39,4 @@ impl<'a> Stage<'a> {
         self.registers.store(&outputs, buffers);
         Ok(outputs)
     }
-}
-
-/// The registers of each lane.
-pub(crate) fn registers_of_lanes(file: &LaneRegisters, lanes: usize) -> Vec<Registers> {
-    let of_lane = |lane: usize| {
-        (0..file.len()).map(|register| std::array::from_fn(|component| file.get(register, component, lane))).collect()
-    };
-    (0..lanes).map(of_lane).collect()
 }

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, SystemValue, Vec4};
 
-use super::link::Registers;
-use super::stage::{Stage, registers_of_lanes};
+use super::stage::Stage;
 use crate::buffer::{Buffer, Number};
 use crate::error::Refusal;
 use crate::format::{Encoding, PixelFormat};
-use crate::script::{Pipeline, Shape, Topology};
+use crate::script::{Pipeline, Shape};
+use tgsi_raster::primitives::Topology;
+use tgsi_raster::stages::{Registers, registers_of_lanes};
 use tgsi_raster::workgroups::set_subgroups;
 
 /// Most vertices of an instance, and most instances.

@@ -4,8 +4,9 @@ use super::Parser;
 use crate::buffer::Value;
 use crate::compare::{Area, Relation, Tolerance};
 use crate::error::Refusal;
-use crate::script::{Command, Expectation, Shape, Topology};
+use crate::script::{Command, Expectation, Shape};
 use crate::tokens::number;
+use tgsi_raster::primitives::Topology;
 
 /// Most repetitions, and most cells of a grid.
 const MAX_REPETITIONS: u32 = 10_000;

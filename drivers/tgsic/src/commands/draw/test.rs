@@ -41,6 +41,9 @@ pub(super) fn draw(
     };
     let shaders = Shaders {
         vertex: shader(ShaderStage::Vertex),
+        control: shader(ShaderStage::TessCtrl),
+        evaluation: shader(ShaderStage::TessEval),
+        geometry: shader(ShaderStage::Geometry),
         fragment: shader(ShaderStage::Fragment),
         compute: shader(ShaderStage::Compute),
     };

@@ -164,6 +164,29 @@ fn variables_of_the_language_are_redeclared() {
 }
 
 #[test]
+fn values_give_lengths_of_inner_dimensions() {
+    clean(
+        Fragment,
+        &[
+            "#version 430\nvoid main() { int a[][] = int[][](int[](1, 2), int[](3, 4)); int b = a[1][a.length() - 1]; }",
+            "#version 430\nvoid main() { float[] a[2] = float[][](float[2](1.0, 2.0), float[](3.0, 4.0)); a[0][1]; }",
+            "#version 430\nconst vec2[][][] c = { { { vec2(1.0) } }, { { vec2(2.0) } } }; vec2 d = c[1][0][0];",
+            "#version 310 es\nvoid main() { highp int a[2][1]; a = int[][](int[](1), int[](2)); }",
+        ],
+    );
+    only(
+        "unsized-array",
+        Fragment,
+        &[
+            "#version 430\nvoid main() { int a[][]; }",
+            "#version 430\nvoid main() { int[][] a = int[][](int[](1)), b; }",
+            "#version 430\nvoid f(int a[2][]) { }",
+        ],
+    );
+    only("wrong-type", Fragment, &["#version 430\nvoid main() { int a[][] = int[][](int[](1, 2), int[](3)); }"]);
+}
+
+#[test]
 fn arrays_get_a_length() {
     clean(Fragment, &["uniform float a[]; void main() { float b = a[3]; }", "uniform float a[]; uniform float a[4];"]);
     only("index-range", Fragment, &["uniform float a[]; void f() { float b = a[3]; } uniform float a[2];"]);

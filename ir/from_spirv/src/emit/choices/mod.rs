@@ -365,7 +365,8 @@ impl Emitter<'_, '_, '_> {
     /// Checks the number of accesses to leaves in all targets.
     fn check_leaves(&self, pointer: &Rc<Pointer>) -> Result<(), SpirvError> {
         let leaves = u64::from(self.context.module.types.leaves(pointer.ty));
-        let count = leaves.saturating_mul(self.targets(pointer).pointers.len() as u64);
+        // Null has no target, and its loads are zeros.
+        let count = leaves.saturating_mul(self.targets(pointer).pointers.len().max(1) as u64);
         let limit = self.context.options.limits.leaves.into();
         if count > limit { Err(SpirvError::TooLarge { what: "parts of a value", count, limit }) } else { Ok(()) }
     }

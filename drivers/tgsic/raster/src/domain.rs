@@ -1,20 +1,26 @@
 //! The subdivision of patches: points of the domain, and primitives between them.
 
-use super::primitives::Primitive;
+use crate::primitives::Primitive;
 
 /// The shape of a domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Domain {
+pub enum Domain {
+    /// Barycentric coordinates.
     Triangles,
+    /// Two coordinates from 0 to 1.
     Quads,
+    /// Lines of a constant second coordinate.
     Isolines,
 }
 
 /// The way to round levels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Spacing {
+pub enum Spacing {
+    /// To the next number, with equal segments.
     Equal,
+    /// To the next odd number, with two shorter segments.
     FractionalOdd,
+    /// To the next even number, with two shorter segments.
     FractionalEven,
 }
 
@@ -74,7 +80,7 @@ impl Division {
 
 /// The points and primitives of a patch.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub(crate) struct Subdivision {
+pub struct Subdivision {
     /// Coordinates in the domain.
     pub points: Vec<[f32; 3]>,
     /// Lines or triangles between the points.
@@ -115,7 +121,7 @@ impl Subdivision {
 }
 
 /// Subdivides a patch; it is empty if the patch is culled by a level that is not positive.
-pub(crate) fn subdivide(domain: Domain, spacing: Spacing, outer: [f32; 4], inner: [f32; 2]) -> Subdivision {
+pub fn subdivide(domain: Domain, spacing: Spacing, outer: [f32; 4], inner: [f32; 2]) -> Subdivision {
     let used = match domain {
         Domain::Triangles => 3,
         Domain::Quads => 4,

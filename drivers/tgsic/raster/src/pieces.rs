@@ -1,0 +1,127 @@
+//! Points, lines and triangles as triangles in the framebuffer.
+
+use crate::clip::{DepthRange, ShadedVertex, clip};
+use crate::triangle::{Triangle, Viewport};
+
+/// A point: its place and size in pixels.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sprite {
+    /// The centre.
+    pub center: [f64; 2],
+    /// The length of a side.
+    pub size: f64,
+}
+
+/// A triangle of a primitive.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Piece {
+    /// The triangle.
+    pub triangle: Triangle,
+    /// The point that it is a part of.
+    pub sprite: Option<Sprite>,
+    /// Added to depths.
+    pub bias: f64,
+}
+
+impl From<Triangle> for Piece {
+    fn from(triangle: Triangle) -> Piece {
+        Piece { triangle, sprite: None, bias: 0.0 }
+    }
+}
+
+/// The set-up of primitives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pieces {
+    /// The place of clip space.
+    pub viewport: Viewport,
+    /// The same, of which all pixels may be drawn: parts of points that are outside are kept.
+    pub open_viewport: Viewport,
+    /// Whether each component of each input of the fragment shader is that of the provoking vertex.
+    pub flat: Vec<[bool; 4]>,
+}
+
+impl Pieces {
+    /// Returns the parts of a triangle that are inside of clip space.
+    pub fn triangle(
+        &self,
+        corners: [&ShadedVertex; 3],
+        provoking: &ShadedVertex,
+        number: u32,
+        viewport: &Viewport,
+    ) -> Vec<Piece> {
+        let mut polygon = clip(corners, viewport.range);
+        for (at, is_flat) in self.flat.iter().enumerate() {
+            for (component, _) in is_flat.iter().enumerate().filter(|(_, is_flat)| **is_flat) {
+                for vertex in &mut polygon {
+                    if let (Some(to), Some(from)) = (vertex.varyings.get_mut(at), provoking.varyings.get(at)) {
+                        to[component] = from[component];
+                    }
+                }
+            }
+        }
+        let Some((first, rest)) = polygon.split_first() else { return Vec::new() };
+        let pairs =
+            rest.windows(2).filter_map(|pair| Triangle::new([first, pair.first()?, pair.get(1)?], viewport, number));
+        pairs.map(Piece::from).collect()
+    }
+
+    /// A line of one pixel: a parallelogram with sides along x or y.
+    pub fn line(&self, [a, b]: [&ShadedVertex; 2], provoking: &ShadedVertex, number: u32) -> Vec<Piece> {
+        let extent = self.open_viewport.extent;
+        let ends = [a, b].map(|end| {
+            let [x, y, _, w] = end.position.map(f64::from);
+            [x / w * extent[0], y / w * extent[1]]
+        });
+        let is_steep = (ends[1][1] - ends[0][1]).abs() > (ends[1][0] - ends[0][0]).abs();
+        let axis = usize::from(!is_steep);
+        let moved = |end: &ShadedVertex, sign: f32| {
+            let mut moved = end.clone();
+            moved.position[axis] += sign * end.position[3] / extent[axis].abs() as f32;
+            moved
+        };
+        let corners = [moved(a, -1.0), moved(b, -1.0), moved(b, 1.0), moved(a, 1.0)];
+        self.quadrilateral(corners.each_ref(), provoking, number, &self.viewport)
+    }
+
+    /// A square around a point of which the centre is inside of clip space.
+    pub fn point(&self, point: &ShadedVertex, size: f32, provoking: &ShadedVertex, number: u32) -> Vec<Piece> {
+        let [x, y, z, w] = point.position;
+        let is_near = match self.viewport.range {
+            DepthRange::Clamped => true,
+            DepthRange::Positive => (0.0..=w).contains(&z),
+            DepthRange::Symmetric => (-w..=w).contains(&z),
+        };
+        if !(w > 0.0 && x.abs() <= w && y.abs() <= w && is_near) {
+            return Vec::new();
+        }
+        let extent = self.open_viewport.extent;
+        let corner = |dx: f32, dy: f32| {
+            let mut moved = point.clone();
+            moved.position[0] += dx * size * w / extent[0].abs() as f32;
+            moved.position[1] += dy * size * w / extent[1].abs() as f32;
+            moved
+        };
+        let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+        let mut pieces = self.quadrilateral(corners.each_ref(), provoking, number, &self.open_viewport);
+        let [x, y, _] = self.open_viewport.window(point.position);
+        for piece in &mut pieces {
+            piece.sprite = Some(Sprite { center: [x, y], size: size.into() });
+        }
+        pieces
+    }
+
+    fn quadrilateral(
+        &self,
+        [a, b, c, d]: [&ShadedVertex; 4],
+        provoking: &ShadedVertex,
+        number: u32,
+        viewport: &Viewport,
+    ) -> Vec<Piece> {
+        let mut pieces = self.triangle([a, b, c], provoking, number, viewport);
+        pieces.extend(self.triangle([a, c, d], provoking, number, viewport));
+        for piece in &mut pieces {
+            piece.triangle.is_front = true;
+        }
+        pieces
+    }
+}
