@@ -58,11 +58,11 @@ fn words_of_any_value_give_errors_or_valid_code() {
 /// A load through a null pointer gives zeros, as many as the type has parts: the limit of parts holds for it.
 #[test]
 fn loads_of_null_are_limited() {
-    let declarations = "%many = OpConstant %uint 872415234
-        %array = OpTypeArray %int %many
-        %pointer = OpTypePointer Private %array
-        %nothing = OpConstantNull %pointer";
-    let found = compiled(&module(declarations, "%whole = OpLoad %array %nothing"));
+    let declarations = "%huge_count = OpConstant %uint 872415234
+        %huge = OpTypeArray %int %huge_count
+        %to_huge = OpTypePointer 6 %huge
+        %no_huge = OpConstantNull %to_huge";
+    let found = compiled(&module(declarations, "%all_of_it = OpLoad %huge %no_huge"));
     assert!(found.module.is_none());
     let messages: Vec<&str> = found.findings.iter().map(|finding| finding.message.as_str()).collect();
     assert!(messages.iter().any(|message| message.contains("872415234")), "{messages:?}");
