@@ -1,5 +1,7 @@
 //! All comparisons of a module.
 
+use std::process::Command;
+
 use tgsi::limits::Limits;
 use tgsi_compiler::front_end::{FrontEnd, ReadRequest, Reading};
 use tgsi_compiler::{Compiler, Source, Stage};
@@ -22,7 +24,7 @@ const CAPTURE_SET: u32 = 7;
 const REFUSED_BY_MESA: [&str; 1] = ["premerge"];
 
 /// Which comparisons are made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Checks {
     /// The seed of contents.
     pub seed: u64,
@@ -38,6 +40,8 @@ pub struct Checks {
     pub mutants: (u64, u64),
     /// Changes of each.
     pub changes: usize,
+    /// Passes of `spirv-opt`, such as `--ssa-rewrite`: each gives a changed module.
+    pub passes: Vec<String>,
 }
 
 /// A result of the comparisons of a module.
@@ -128,7 +132,37 @@ pub fn check(words: &[u32], checks: &Checks) -> Vec<Report> {
             _ => {}
         }
     }
+    for pass in &checks.passes {
+        let Some((expected, ..)) = &reference else { break };
+        match optimized(words, pass) {
+            Ok(words) => {
+                let changed = Module { words: &words, steps: CHANGED_STEPS, ..module };
+                changed.mutant(pass, expected, checks, &mut reports);
+            }
+            Err(error) => reports.push(Report::Skipped(format!("{pass}: {error}"))),
+        }
+    }
     reports
+}
+
+/// The module after a pass of `spirv-opt`.
+fn optimized(words: &[u32], pass: &str) -> Result<Vec<u32>, String> {
+    let text = |error: std::io::Error| error.to_string();
+    let folder = std::env::temp_dir();
+    let [before, after] = ["before", "after"].map(|name| folder.join(format!("{}-{name}.spv", std::process::id())));
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(&before, bytes).map_err(text)?;
+    let output = Command::new("spirv-opt").arg(pass).arg(&before).arg("-o").arg(&after).output();
+    let result = output.map_err(text).and_then(|output| match output.status.success() {
+        true => std::fs::read(&after).map_err(text),
+        false => Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("it fails").to_owned()),
+    });
+    for file in [before, after] {
+        let _ = std::fs::remove_file(file);
+    }
+    let bytes = result?;
+    let (words, _) = bytes.as_chunks::<4>();
+    Ok(words.iter().map(|&word| u32::from_le_bytes(word)).collect())
 }
 
 impl Module<'_> {

@@ -1,8 +1,8 @@
 //! `spirv-compare [OPTION...] FILE...` compares the results of modules, each in a separate process.
 //!
 //! Options: `--seed N` (contents), `--vulkan` (runs modules on Vulkan), `--translated` (and the driver's SPIR-V),
-//! `--mutants A..B` (changed modules), `--changes N` (of each), `--no-front-end` (changed modules on Vulkan),
-//! `--jobs N`, `--as-is` (undefined behaviour gets no result first), `--all` (also prints what agrees). A FILE may be a
+//! `--mutants A..B` (changed modules), `--changes N` (of each), `--pass FLAG` (a pass of `spirv-opt`), `--no-front-end`
+//! (changed modules on Vulkan), `--jobs N`, `--as-is` (undefined behaviour gets no result first), `--all` (also prints what agrees). A FILE may be a
 //! folder.
 
 use std::io::{Read, Write};
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         front_end: true,
         mutants: (0, 0),
         changes: 6,
+        passes: Vec::new(),
     };
     let (mut files, mut passed, mut is_child, mut jobs, mut all) = (Vec::new(), Vec::new(), false, 1, false);
     let mut rest = arguments.iter();
@@ -40,6 +41,11 @@ fn main() -> ExitCode {
             "--changes" => {
                 checks.changes = number() as usize;
                 passed.extend(["--changes".to_owned(), checks.changes.to_string()]);
+            }
+            "--pass" => {
+                let pass = rest.next().cloned().unwrap_or_default();
+                passed.extend(["--pass".to_owned(), pass.clone()]);
+                checks.passes.push(pass);
             }
             "--jobs" => jobs = number(),
             "--mutants" => {
