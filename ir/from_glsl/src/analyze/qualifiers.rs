@@ -14,6 +14,9 @@ use crate::token::TokenRange;
 use crate::types::{Scalar, TypeData, TypeId, image_of, sampler_of};
 use crate::version::{NEVER, Since, Version};
 
+/// Layouts of blocks, of which the last one counts in all versions.
+const BLOCK_LAYOUT_NAMES: &[&str] = &["shared", "packed", "std140", "std430", "row_major", "column_major"];
+
 /// Default precisions in the open scopes. Desktop versions have a default for all types.
 #[derive(Debug)]
 pub(super) struct Precisions {
@@ -200,7 +203,8 @@ impl Analyzer<'_> {
         }
         let names = known.insert(Vec::new());
         for item in items {
-            if names.contains(&item.name) && !self.has(&LAYOUT_EXPRESSIONS) {
+            let is_layout_of_block = BLOCK_LAYOUT_NAMES.contains(&self.interner.spelling(item.name));
+            if names.contains(&item.name) && !is_layout_of_block && !self.has(&LAYOUT_EXPRESSIONS) {
                 let name = self.spelling(item.name);
                 self.report(SemanticError::QualifierConflict { qualifier: name.clone(), other: name }, item.tokens);
                 return;

@@ -226,6 +226,10 @@ impl Analyzer<'_> {
             let attribute = storage == Storage::Input && self.program.stage == ShaderStage::Vertex;
             let old = matches!(found.storage, StorageQualifier::Attribute | StorageQualifier::Varying);
             let is_color = storage == Storage::Output && self.program.stage == ShaderStage::Fragment;
+            let of_vertex = match types.get(ty) {
+                TypeData::Array { element, .. } if self.is_per_vertex(storage, found.traits.patch) => element,
+                _ => ty,
+            };
             match scalar {
                 _ if is_struct && attribute => allowed("a vertex attribute", None),
                 _ if is_struct && is_color => allowed("an output of fragment shaders", None),
@@ -235,10 +239,14 @@ impl Analyzer<'_> {
                 _ if is_struct && !version.is_at_least(150, 300) => {
                     allowed("an input or output", Some("structs pass between stages from #version 150 on"))
                 }
-                _ if is_struct && version.is_es() && (inner != ty || self.has_aggregate_fields(ty)) => allowed(
-                    "an input or output",
-                    Some("structs that pass between stages are no arrays, and have no fields of structs and arrays"),
-                ),
+                _ if is_struct && version.is_es() && (inner != of_vertex || self.has_aggregate_fields(of_vertex)) => {
+                    allowed(
+                        "an input or output",
+                        Some(
+                            "structs that pass between stages are no arrays, and have no fields of structs and arrays",
+                        ),
+                    )
+                }
                 Some(Scalar::Bool) => allowed("an input or output", None),
                 Some(Scalar::Int | Scalar::Uint)
                     if old && attribute && version.number < 120 && !self.has(&INTEGER_INPUTS) =>

@@ -189,3 +189,19 @@ fn captured_outputs_fit_their_buffers() {
         only("layout-value", Vertex, &[&with(text)]);
     }
 }
+
+#[test]
+fn layouts_of_blocks_may_be_repeated() {
+    clean(
+        Fragment,
+        &["#version 310 es\nlayout(shared, std140, row_major, column_major, std140) uniform B { highp mat2 m; };"],
+    );
+    only("qualifier-conflict", Fragment, &["#version 310 es\nlayout(location = 1, location = 1) in highp vec4 a;"]);
+}
+
+#[test]
+fn structs_are_elements_by_vertex() {
+    let head = "#version 310 es\n#extension GL_EXT_geometry_shader : require\nstruct S { highp float a; };\n";
+    clean(Geometry, &[&format!("{head}layout(points) in; layout(points, max_vertices = 1) out; in S s[];")]);
+    only("type-not-allowed", Geometry, &[&format!("{head}layout(points) in; out S s[2];")]);
+}
