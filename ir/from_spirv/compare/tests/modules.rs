@@ -82,8 +82,16 @@ fn executors_agree_on_modules_and_their_changes() {
         let words = module(source);
         for seed in 0..3 {
             let mutants = (20 * seed, 20 * seed + 20);
-            let checks =
-                Checks { seed, define: true, vulkan, translated: vulkan, front_end: true, mutants, changes: 8, passes: Vec::new() };
+            let checks = Checks {
+                seed,
+                define: true,
+                vulkan,
+                translated: vulkan,
+                front_end: true,
+                mutants,
+                changes: 8,
+                passes: Vec::new(),
+            };
             let reports = check(&words, &checks);
             let wrong: Vec<&Report> = reports.iter().filter(|report| !matches!(report, Report::Same(_))).collect();
             assert!(wrong.is_empty(), "{wrong:#?}");
