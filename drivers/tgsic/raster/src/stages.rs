@@ -173,7 +173,7 @@ impl Tessellation {
     ) -> Result<Patch, E> {
         let (outer, inner) = self.default_levels;
         let Some(control) = &self.control else {
-            let vertices = patch.iter().map(|registers| Registers::clone(registers)).collect();
+            let vertices = patch.iter().copied().cloned().collect();
             return Ok(Patch { vertices, registers: Registers::new(), outer, inner });
         };
         let lanes = control.vertices.clamp(1, MAX_LANES);
