@@ -106,6 +106,11 @@ pub(crate) struct Assigner<'a> {
     pub(crate) interface: Interface,
 }
 
+/// The slot of a variable of the language. Cull distances without clip distances have the first slot of both.
+fn shared_slot(slot: u8) -> u8 {
+    if slot == VaryingSlot::CULL_DIST0 { VaryingSlot::CLIP_DIST0 } else { slot }
+}
+
 impl Assigner<'_> {
     fn name(&self, id: VariableId) -> String {
         self.interner.spelling(self.program.variable(id).name).to_owned()
@@ -232,6 +237,7 @@ impl Assigner<'_> {
                 Storage::Input => generic.push((id, used)),
                 Storage::Builtin(builtin) => {
                     let (Role::Input(slot), Some(variable)) = (builtin.role(program.version), used) else { continue };
+                    let slot = shared_slot(slot);
                     uses_position |= is_vertex && slot == VertAttrib::POS;
                     found.push((id, variable, slot.into()));
                 }
@@ -336,6 +342,7 @@ impl Assigner<'_> {
                 Storage::Output => generic.push((id, used)),
                 Storage::Builtin(builtin) => {
                     let (Role::Output(slot), Some(variable)) = (builtin.role(program.version), used) else { continue };
+                    let slot = shared_slot(slot);
                     found.push((id, variable, slot.into()));
                     if is_fragment {
                         self.shader.info.fs.untyped_color_outputs |= slot == FragResult::COLOR;
