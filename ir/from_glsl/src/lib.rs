@@ -22,6 +22,7 @@ mod extension;
 mod findings;
 mod front_end;
 mod keyword;
+mod layout;
 mod link;
 #[cfg(test)]
 mod manual;

@@ -5,6 +5,7 @@
 //! from its typed operands. An expression with an error has the error type, on which nothing more is reported. Syntax
 //! that a version lacks was reported by the parser; here it has its later meaning.
 
+mod block_rules;
 mod blocks;
 mod calls;
 mod captures;
