@@ -294,7 +294,7 @@ impl Assigner<'_> {
     }
 
     /// Gives varyings the slots of linking, else their location, else free slots in the order of declaration. Variables of
-    /// patches have slots of their own.
+    /// patches have separate slots.
     fn varyings(
         &mut self,
         generic: &[(VariableId, Option<IrVariable>)],

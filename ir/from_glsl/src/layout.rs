@@ -18,7 +18,7 @@ pub(crate) struct Capture {
 /// An interface block.
 ///
 /// A block of uniforms or of a storage buffer is a variable of a struct type. Of a block of inputs or outputs each member
-/// is a variable, with the dimensions of the block outside of its own; the variable of the block is in no expression that
+/// is a variable, with the dimensions of the block around its dimensions; the variable of the block is in no expression that
 /// is emitted.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {

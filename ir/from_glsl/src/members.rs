@@ -131,7 +131,7 @@ pub(crate) fn images(
     })
 }
 
-/// The members of a kind, with what `kind` returns for their types.
+/// The members of a kind, with the values of `kind` for their types.
 fn opaque_members<K: Copy>(
     program: &Program,
     interner: &Interner,

@@ -1,4 +1,4 @@
-//! The stages between vertices and the rasteriser: what the declarations and properties of shaders state.
+//! The stages between vertices and the rasteriser, from the declarations and properties of the shaders.
 
 use crate::domain::{Domain, Spacing};
 use crate::primitives::{Form, Provoking, Topology};

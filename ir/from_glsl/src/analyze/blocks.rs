@@ -319,7 +319,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A type with the array dimensions of another outside of its own.
+    /// A type inside the array dimensions of another type.
     pub(super) fn with_dimensions_of(&mut self, outer: TypeId, inner: TypeId) -> TypeId {
         let mut lengths = Vec::new();
         let mut ty = outer;

@@ -52,7 +52,7 @@ fn has_streams(program: &Program) -> bool {
     program.globals.iter().map(|&id| program.variable(id)).any(|variable| variable.traits.stream.unwrap_or(0) > 0)
 }
 
-/// Checks that the shader states what its stage needs.
+/// Checks the declarations that each stage requires.
 fn check_stage_layouts(program: &Program, errors: &mut Vec<(SemanticError, TokenRange)>) {
     let stage = &program.layout.stage;
     let needed: &[(bool, &'static str)] = match program.stage {

@@ -224,7 +224,7 @@ impl Analyzer<'_> {
         match op {
             BuiltinOp::Image(op) => {
                 let Some(variable) = variable else {
-                    self.report(SemanticError::Opaque { what: "images are no operands of operators" }, tokens);
+                    self.report(SemanticError::Opaque { what: "the operand is not an image variable" }, tokens);
                     return false;
                 };
                 let traits = self.program.variable(variable).traits;
@@ -251,7 +251,7 @@ impl Analyzer<'_> {
                 true
             }
             BuiltinOp::Counter(_) if variable.is_none() => {
-                self.report(SemanticError::Opaque { what: "atomic counters are no operands of operators" }, tokens);
+                self.report(SemanticError::Opaque { what: "the operand is not an atomic counter" }, tokens);
                 false
             }
             BuiltinOp::Atomic(_) => {

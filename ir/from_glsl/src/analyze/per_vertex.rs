@@ -409,7 +409,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Checks that a tessellation control shader writes only the outputs of its own vertex.
+    /// Checks that a tessellation control shader writes only the outputs of its vertex.
     pub(super) fn check_own_vertex(&mut self, variable: VariableId, target: ExprId) -> bool {
         let data = self.program.variable(variable);
         if self.program.stage != ShaderStage::TessCtrl || !data.is_per_vertex {

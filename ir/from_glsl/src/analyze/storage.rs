@@ -242,9 +242,7 @@ impl Analyzer<'_> {
                 _ if is_struct && version.is_es() && (inner != of_vertex || self.has_aggregate_fields(of_vertex)) => {
                     allowed(
                         "an input or output",
-                        Some(
-                            "structs that pass between stages are no arrays, and have no fields of structs and arrays",
-                        ),
+                        Some("a struct between stages cannot be in an array, or have fields of structs and arrays"),
                     )
                 }
                 Some(Scalar::Bool) => allowed("an input or output", None),

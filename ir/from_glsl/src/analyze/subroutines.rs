@@ -25,7 +25,7 @@ const MAX_SUBROUTINE_CALLS: u64 = 1 << 16;
 /// The number of a subroutine that gets the next free one at the end.
 const UNNUMBERED: u32 = u32::MAX;
 
-/// What the qualifiers of a function tell about subroutines.
+/// The role of a function among the subroutines, from its qualifiers.
 pub(super) enum SubroutineRole {
     /// An ordinary function.
     None,

@@ -86,7 +86,7 @@ impl<'a> Analyzer<'a> {
         (variable.is_read || variable.is_written) && !self.earlier.used.contains(&id)
     }
 
-    /// Records what the unit that ends uses.
+    /// Records the uses in a compilation unit, at its end.
     fn end_unit(&mut self) {
         let name = self.interner.intern("gl_FragCoord");
         let mut is_used = false;

@@ -73,7 +73,7 @@ pub(crate) enum LinkError {
     Stages {
         /// The stage.
         stage: &'static str,
-        /// What it needs.
+        /// The stage or declaration that is absent.
         needed: &'static str,
     },
     /// Two uniforms with one location.

@@ -305,7 +305,7 @@ fn check_builtins(producer: &StageUnit, consumer: &mut StageUnit) {
     }
 }
 
-/// Assigns slots to the variables between two stages. Variables of patches have slots of their own.
+/// Assigns slots to the variables between two stages. Variables of patches have separate slots.
 fn assign(producer: &StageUnit, consumer: &StageUnit, of_producer: &mut Slots, of_consumer: &mut Slots) {
     for is_patch in [false, true] {
         assign_kind(producer, consumer, is_patch, of_producer, of_consumer);
