@@ -8,6 +8,7 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::passes::table::{PassId, PassSet};
 use tgsi_ir::shader::ShaderStage;
+use tgsi_ir::variable::VariableModes;
 
 use crate::analyze::{SemanticError, UnitInfo, analyze, find_errors};
 use crate::assign::{assign, usages};
@@ -146,6 +147,8 @@ impl StageUnit {
             return Compiled { module: None, findings: with_lines(findings, &lines) };
         }
         let interface = assign(&mut shader, &program, &interner, &interface, slots);
+        // Accesses that optimisation removed leave variables without a slot.
+        passes::remove_dead_variables(&mut shader, VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT));
         for Exceeded { error, place, other } in find_exceeded(&interface, &program, &interner) {
             let diagnostic = findings.add_at(&error, place, &tokens, &interner);
             if let (Some(diagnostic), Some((place, note))) = (diagnostic, other) {

@@ -174,6 +174,10 @@ impl Plan {
         for (variable, data) in shader.globals_with(io) {
             let space = space_of(data);
             let is_output = data.mode.intersects(VariableModes::SHADER_OUT);
+            // Variables without accesses may have no location.
+            if data.location < 0 {
+                continue;
+            }
             let (mut ty, mut vertices) = (data.ty, 0);
             if let (true, &TypeData::Array { element, length, .. }) = (data.per_vertex, shader.types.get(ty)) {
                 ty = element;

@@ -173,7 +173,7 @@ impl Slot {
         }
         let Ok(slot) = u8::try_from(self.location) else {
             let (semantic, index) = ((self.location >> 16) as u32, (self.location & 0xffff) as u32);
-            if stage == ShaderStage::Fragment && self.is_output {
+            if self.location < 0 || (stage == ShaderStage::Fragment && self.is_output) {
                 return SlotLocation::Nothing;
             }
             return SlotLocation::Located { location: EXTENDED + 32 * semantic + index, source: 0 };
