@@ -446,7 +446,7 @@ impl Assigner<'_> {
             ir.location_frac = 1;
         }
         if self.program.stage == ShaderStage::Geometry && !is_input {
-            let stream = data.traits.stream.or(self.program.layout.stage.stream).unwrap_or(0) & 3;
+            let stream = data.traits.stream.unwrap_or(0) & 3;
             // Two bits for each component.
             ir.streams = (stream * 0b0101_0101) as u8;
         }

@@ -143,9 +143,7 @@ impl Analyzer<'_> {
         if found.traits.location.is_some() {
             self.require(&BLOCK_LOCATIONS, "the location of a member", tokens);
         }
-        if let (Some(own), Some(of_block)) = (found.traits.stream, block.traits.stream)
-            && own != of_block
-        {
+        if found.traits.stream.is_some_and(|stream| stream != block.traits.stream.unwrap_or(0)) {
             let (qualifier, other) = ("stream".to_owned(), "that of the block".to_owned());
             self.report(SemanticError::QualifierConflict { qualifier, other }, tokens);
         }

@@ -175,6 +175,12 @@ impl Analyzer<'_> {
                     }
                 },
             };
+            let is_outer = self.function.is_some() && self.scopes.find_here(name, &Entity::Variable(id)).is_none();
+            if found.traits.precise && is_outer {
+                let place = "in a function, for a variable of an outer scope";
+                self.report(SemanticError::QualifierNotAllowed { qualifier: "precise".to_owned(), place }, at);
+                continue;
+            }
             self.make_invariant(id, found, at);
         }
     }

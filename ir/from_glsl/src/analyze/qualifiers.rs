@@ -186,6 +186,14 @@ impl Analyzer<'_> {
                 }
             }
         }
+        // The default is that of the place of the declaration; a later one does not change it.
+        if at_global_scope
+            && found.storage == StorageQualifier::Out
+            && self.program.stage == ShaderStage::Geometry
+            && found.traits.stream.is_none()
+        {
+            found.traits.stream = self.program.layout.stage.stream;
+        }
         found
     }
 

@@ -205,3 +205,19 @@ fn structs_are_elements_by_vertex() {
     clean(Geometry, &[&format!("{head}layout(points) in; layout(points, max_vertices = 1) out; in S s[];")]);
     only("type-not-allowed", Geometry, &[&format!("{head}layout(points) in; out S s[2];")]);
 }
+
+#[test]
+fn members_have_the_stream_of_their_block() {
+    let head = "#version 400\nlayout(points) in; layout(points, max_vertices = 1) out;\n";
+    let with = |text: &str| format!("{head}{text}");
+    clean(
+        Geometry,
+        &[
+            &with("layout(stream = 1) out B { layout(stream = 1) vec4 a; vec4 b; };"),
+            &with("layout(stream = 1) out; out B { layout(stream = 1) vec4 a; }; layout(stream = 2) out;"),
+            &with("out B { layout(stream = 0) vec4 a; };"),
+        ],
+    );
+    only("qualifier-conflict", Geometry, &[&with("out B { layout(stream = 1) vec4 a; };")]);
+    only("qualifier-conflict", Geometry, &[&with("layout(stream = 1) out; out B { layout(stream = 0) vec4 a; };")]);
+}

@@ -114,6 +114,21 @@ fn invariance_precedes_uses() {
 }
 
 #[test]
+fn precise_qualifies_variables_of_its_scope() {
+    clean(
+        Vertex,
+        &[
+            "#version 400\nuniform float x; precise x; void main() { float y = 1.0; precise y; gl_Position = vec4(x + y); }",
+        ],
+    );
+    only(
+        "qualifier-not-allowed",
+        Vertex,
+        &["#version 400\nfloat x; void main() { precise x; gl_Position = vec4(x); }"],
+    );
+}
+
+#[test]
 fn locations_need_their_extensions() {
     let unit = |extension: &str, text: &str| format!("#version 120\n#extension GL_ARB_{extension} : require\n{text}");
     let explicit = |text: &str| unit("explicit_attrib_location", text);
