@@ -29,9 +29,9 @@ use crate::front_end::Interface;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// Fewer than two shaders.
-    #[error("linking needs two or more shaders of different stages, got {0}")]
-    TooFew(usize),
+    /// A pipeline without shaders.
+    #[error("there are no shaders to link")]
+    Empty,
     /// Two shaders of one stage.
     #[error("there are two {} shaders; a pipeline has one of each stage", name(*.0))]
     SameStage(ShaderStage),
@@ -166,8 +166,8 @@ impl Compiler {
         names: &[Interface],
         options: &LinkOptions,
     ) -> Result<Program, LinkError> {
-        if sources.len() < 2 {
-            return Err(LinkError::TooFew(sources.len()));
+        if sources.is_empty() {
+            return Err(LinkError::Empty);
         }
         if self.target().keeps_interface() {
             return Err(LinkError::KeepsInterface);

@@ -145,7 +145,7 @@ pub enum Color {
 /// Shaders to read, and destinations of results.
 #[derive(Clone, Debug, Args)]
 pub struct Files {
-    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content. Without any, or for `-`, standard input is
+    /// Shaders: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without any, or for `-`, standard input is
     /// read.
     pub files: Vec<PathBuf>,
     /// Write the result to this file (for a single input). Files that accompany it, such as the header of an object
@@ -225,7 +225,7 @@ pub enum Command {
     Ir(IrArguments),
     /// List the passes, one per line: those of the pipelines and those that targets and `ir --passes` use.
     Passes,
-    /// Translate shaders, TGSI or IR, for a driver.
+    /// Translate shaders for a driver.
     #[command(after_help = TRANSLATE_JSON)]
     Translate {
         #[command(flatten)]

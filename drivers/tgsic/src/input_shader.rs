@@ -37,14 +37,19 @@ impl InputShader {
         InputShader::without_errors(InputShader::read(source, plan))
     }
 
-    /// Reads the shaders of a pipeline. Languages with names match inputs and outputs by name.
+    /// Reads the shaders of a pipeline. Languages with names match inputs and outputs by name. A source that is a
+    /// further unit of the shader of another source has warnings only.
     pub fn checked_pipeline(
         sources: &[Source],
         plan: &Plan,
-    ) -> Vec<Result<(InputShader, Vec<Diagnostic>), ShaderError>> {
+    ) -> Vec<Result<(Option<InputShader>, Vec<Diagnostic>), ShaderError>> {
         let readings = Source::parse_pipeline(sources, Some(&plan.compiler)).into_iter().zip(sources);
         let read = |(reading, source): (Reading, &Source)| {
-            InputShader::without_errors(InputShader::with_dialect_hint(source, plan, InputShader::of_reading(reading)))
+            if reading.part_of.is_some() && reading.is_valid() {
+                return Ok((None, reading.findings));
+            }
+            let read = InputShader::with_dialect_hint(source, plan, InputShader::of_reading(reading));
+            InputShader::without_errors(read).map(|(shader, warnings)| (Some(shader), warnings))
         };
         readings.map(read).collect()
     }
@@ -90,7 +95,7 @@ impl InputShader {
     }
 
     fn of_reading(reading: Reading) -> (Option<InputShader>, Vec<Diagnostic>) {
-        let Reading { source: shader, findings, interface: names } = reading;
+        let Reading { source: shader, findings, interface: names, .. } = reading;
         let shader = shader.map(|shader| match shader {
             tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
             tgsi_compiler::Source::Ir(shader, places) => {

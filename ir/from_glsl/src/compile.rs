@@ -21,6 +21,8 @@ pub struct Module {
     pub origins: Vec<Span>,
     /// The values that the application sets and other stages share.
     pub interface: Interface,
+    /// `main` in the text.
+    pub(crate) main: Span,
 }
 
 /// The result of reading a text.

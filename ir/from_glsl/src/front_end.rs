@@ -9,8 +9,9 @@ use tgsi_compiler::{DriverOption, Source, SourceMap, UnknownOption};
 use tgsi_diagnostics::{Diagnostic, ErrorCode, Span};
 use tgsi_ir::shader::ShaderStage;
 
-use crate::compile::{Compiled, compile_stages, compile_units};
+use crate::compile::{Compiled, compile_units};
 use crate::extension::{Extension, Extensions};
+use crate::joined;
 use crate::options::{GlslLimits, GlslOptions};
 use crate::shader_test::{self, StageText, is_shader_test};
 use crate::stage::{UnitText, stage_name};
@@ -296,7 +297,7 @@ impl GlslReader {
 }
 
 /// The reading of a compiled shader.
-fn reading(compiled: Compiled, bytes: &[u8], is_in_file: bool) -> Reading {
+pub(crate) fn reading(compiled: Compiled, bytes: &[u8], is_in_file: bool) -> Reading {
     let Compiled { module, mut findings } = compiled;
     let mut interface = Interface::default();
     let source = module.map(|module| {
@@ -325,19 +326,8 @@ impl Reader for GlslReader {
             return inputs.iter().map(|(bytes, request)| self.read(bytes, request)).collect();
         }
         let shaders: Vec<(StageText<'_>, ShaderStage)> = shaders.into_iter().flatten().collect();
-        let mut order: Vec<usize> = (0..shaders.len()).collect();
-        order.sort_by_key(|&at| shaders.get(at).map(|&(_, stage)| stage as u32));
-        let ordered = order.iter().filter_map(|&at| shaders.get(at));
-        let stages: Vec<_> = ordered.map(|(text, stage)| (&text.units[..], *stage, &text.options)).collect();
-        let mut readings: Vec<Option<Reading>> = inputs.iter().map(|_| None).collect();
-        for (&at, compiled) in order.iter().zip(compile_stages(&stages)) {
-            if let (Some(place), Some((bytes, _)), Some((text, _))) =
-                (readings.get_mut(at), inputs.get(at), shaders.get(at))
-            {
-                *place = Some(reading(compiled, bytes, text.is_in_file));
-            }
-        }
-        readings.into_iter().flatten().collect()
+        let texts: Vec<&[u8]> = inputs.iter().map(|&(bytes, _)| bytes).collect();
+        joined::read(&texts, &shaders)
     }
 }
 

@@ -21,6 +21,7 @@ mod emit;
 mod extension;
 mod findings;
 mod front_end;
+mod joined;
 mod keyword;
 mod layout;
 mod link;

@@ -16,14 +16,15 @@ use crate::ast::Ast;
 use crate::compile::{Compiled, Module};
 use crate::emit::{EmitError, Emitted, emit};
 use crate::findings::{Finding, Findings};
-use crate::link::Slots;
+use crate::link::{LinkError, Slots};
 use crate::options::GlslOptions;
 use crate::parse::parse;
-use crate::preprocess::{LineMap, preprocess_from};
+use crate::preprocess::{LineMap, Preprocessed, preprocess_from};
 use crate::program::{Program, VariableId};
 use crate::slots::{Exceeded, find_exceeded};
 use crate::symbol::Interner;
 use crate::token::{TokenRange, Tokens};
+use crate::version::Version;
 
 /// The text of a unit: the bytes of an input from an offset on. Positions are those in the input.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +66,10 @@ impl StageUnit {
         for unit in units {
             let mut done = preprocess_from(unit.text, unit.start, tokens, options, &mut interner, &mut findings);
             tokens = std::mem::take(&mut done.tokens);
+            let first: Option<&(Preprocessed, u32)> = read.first();
+            if let Some(error) = first.and_then(|(first, _)| unit_error(stage, done.version, first.version)) {
+                findings.add_at(&error, TokenRange::at(done.first), &tokens, &interner);
+            }
             read.push((done, tokens.tokens.len() as u32));
         }
         let parsed: Vec<Ast> = read
@@ -161,9 +166,19 @@ impl StageUnit {
         passes::lower_samplers(&mut shader);
         passes::lower_explicit_access(&mut shader);
         let origins = origins.iter().map(|&place| tokens.span(place)).collect();
-        let module = Module { shader, origins, interface };
+        let main = program.main.map(|main| tokens.span(program.function(main).tokens)).unwrap_or_default();
+        let module = Module { shader, origins, interface, main };
         Compiled { module: Some(module), findings: with_lines(findings, &lines) }
     }
+}
+
+/// The error of a further unit of a stage, by its version and that of the first one. ES has one unit for each stage.
+fn unit_error(stage: ShaderStage, version: Version, first: Version) -> Option<LinkError> {
+    let stage = stage_name(stage);
+    if version.is_es() != first.is_es() {
+        return Some(LinkError::Version { found: version.to_string(), other: stage, expected: first.to_string() });
+    }
+    version.is_es().then(|| LinkError::Units { stage, version: version.to_string() })
 }
 
 /// The name of a stage in messages.

@@ -115,7 +115,8 @@ pub trait Reader: Debug + Send + Sync {
     fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading;
 
     /// Reads the shaders of a pipeline together. A language that matches inputs and outputs by name gives both the same
-    /// slots, and reports errors of the interfaces between stages.
+    /// slots, and reports errors of the interfaces between stages. In a language in which a shader may consist of
+    /// several units, inputs of one stage are [one shader](Reading::part_of).
     fn read_pipeline(&self, inputs: &[(&[u8], ReadRequest<'_>)]) -> Vec<Reading> {
         inputs.iter().map(|(bytes, request)| self.read(bytes, request)).collect()
     }
@@ -144,17 +145,20 @@ pub struct Reading {
     pub findings: Vec<Diagnostic>,
     /// The interface, of languages that have names.
     pub interface: Interface,
+    /// Of a reading of a pipeline: the input whose reading has the source, if this input is a further unit of that
+    /// shader. The findings are those in this input.
+    pub part_of: Option<usize>,
 }
 
 impl Reading {
     /// A reading without names.
     pub fn new(source: Option<Source<'static>>, findings: Vec<Diagnostic>) -> Reading {
-        Reading { source, findings, interface: Interface::default() }
+        Reading { source, findings, interface: Interface::default(), part_of: None }
     }
 
-    /// Whether there is a source without errors.
+    /// Whether there is a source, or the input is a part of another one, without errors.
     pub fn is_valid(&self) -> bool {
-        self.source.is_some() && !self.findings.iter().any(Diagnostic::is_error)
+        (self.source.is_some() || self.part_of.is_some()) && !self.findings.iter().any(Diagnostic::is_error)
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn take_reading(
     front_end: &dyn FrontEnd,
     result: &mut tgsic_result,
 ) -> Result<Source<'static>, Failure> {
-    let Reading { source, findings, interface } = reading;
+    let Reading { source, findings, interface, .. } = reading;
     result.add_findings(bytes, front_end, findings)?;
     if interface != Interface::default() {
         result.interface = Some(c_string(&json(&interface)?));

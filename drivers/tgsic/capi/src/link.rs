@@ -113,14 +113,20 @@ impl tgsic_compiler {
         let inputs: Vec<(&'static dyn FrontEnd, Cow<'_, [u8]>)> =
             shaders.iter().map(|bytes| self.front_ends.of(bytes)).collect();
         let front_ends: Vec<&'static dyn FrontEnd> = inputs.iter().map(|&(front_end, _)| front_end).collect();
-        let mut sources: Vec<Source<'_>> = Vec::new();
-        for ((reading, (front_end, bytes)), result) in
-            self.readings(&inputs)?.into_iter().zip(&inputs).zip(&mut *results)
+        // With the number of the input of each: further units of a shader have no source.
+        let (mut sources, mut numbers): (Vec<Source<'_>>, Vec<usize>) = Default::default();
+        for (number, ((reading, (front_end, bytes)), result)) in
+            self.readings(&inputs)?.into_iter().zip(&inputs).zip(&mut *results).enumerate()
         {
+            if reading.part_of.is_some() && reading.is_valid() {
+                result.add_findings(bytes, *front_end, reading.findings)?;
+                continue;
+            }
             match take_reading(reading, bytes, *front_end, result) {
                 Ok(source) => {
                     sizes_before(&source, result);
                     sources.push(source);
+                    numbers.push(number);
                 }
                 Err(failure) => result.fail(failure),
             }
@@ -128,8 +134,10 @@ impl tgsic_compiler {
         if let Some(first) = results.iter().position(tgsic_result::is_failed) {
             return Err(Failure::shader(of_shader(first, results)));
         }
+        let number_of = |shader: usize| numbers.get(shader).copied().unwrap_or(shader);
         let program = self.compiler.link(sources, options).map_err(|error| match error {
             LinkError::Compile { shader, error } => {
+                let shader = number_of(shader);
                 if let (Some(result), Some(bytes)) = (results.get_mut(shader), shaders.get(shader)) {
                     let front_end = front_ends.get(shader).copied().unwrap_or(&TGSI_TEXT);
                     let failure = result.compile_error(bytes, front_end, &error);
@@ -139,10 +147,11 @@ impl tgsic_compiler {
             }
             error => Failure::argument(error.to_string()),
         })?;
-        let order: Vec<usize> = program.shaders.iter().map(|shader| shader.input).collect();
+        let order: Vec<usize> = program.shaders.iter().map(|shader| number_of(shader.input)).collect();
         for shader in program.shaders {
-            let Some(result) = results.get_mut(shader.input) else { continue };
-            let front_end = front_ends.get(shader.input).copied().unwrap_or(&TGSI_TEXT);
+            let number = number_of(shader.input);
+            let Some(result) = results.get_mut(number) else { continue };
+            let front_end = front_ends.get(number).copied().unwrap_or(&TGSI_TEXT);
             let finish = || {
                 if self.reflects
                     && let Some(reflection) = shader.target.reflect(&shader.lowered)
@@ -171,7 +180,8 @@ fn of_shader(number: usize, results: &[tgsic_result]) -> String {
     format!("shader {number}: {message}")
 }
 
-/// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. Outputs that the next
+/// Compiles the shaders of a pipeline together, of different stages, in any order. Desktop GLSL may have several shaders
+/// of one stage, which are one shader for the others: the one with `main` has its results. Outputs that the next
 /// stage does not read are removed, with the code that computed them; constants and copies move into the reader; the
 /// remaining slots between each pair are numbered equally on both sides, without gaps. A language with names matches
 /// outputs and inputs by name first; the stage of each shader then is that of its text. Never NULL.

@@ -15,7 +15,7 @@ use crate::pass_list;
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content. Without any, or for `-`, standard input is
+    /// Shaders: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without any, or for `-`, standard input is
     /// read.
     pub files: Vec<PathBuf>,
     /// Do not show warnings.
@@ -53,8 +53,8 @@ pub struct ExtractArguments {
 /// Arguments of `link`.
 #[derive(Debug, Args)]
 pub struct LinkArguments {
-    /// Shaders of different stages, in any order: TGSI text, TGSI tokens or IR text, told apart by content; standard
-    /// input for `-`.
+    /// Shaders of a pipeline, in any order: TGSI, GLSL, SPIR-V or IR, told apart by extension and content; standard
+    /// input for `-`. Several files of one stage in GLSL are units of one shader.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Write the result of each input `a/b.tgsi` to `DIR/a/b` with the extension of the result. Without it, results go

@@ -13,7 +13,7 @@ use crate::executor_kind::executor_kind;
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Shader: TGSI text, TGSI tokens or IR text, told apart by content. Without one, or for `-`, standard input is
+    /// Shader: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without one, or for `-`, standard input is
     /// read.
     pub file: Option<PathBuf>,
     /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, or `driver:<name>`, which implies
@@ -113,8 +113,8 @@ pub struct DrawArguments {
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Shaders to run with generated inputs through every stage: TGSI text, TGSI tokens or IR text, told apart by
-    /// content. Without any, or for `-`, standard input is read.
+    /// Shaders to run with generated inputs through every stage: TGSI, GLSL, SPIR-V or IR, told apart by extension
+    /// and content. Without any, or for `-`, standard input is read.
     pub files: Vec<PathBuf>,
     /// Recorded results (JSON lines, gzip if the name ends in `.gz`) to compare with instead.
     #[arg(long, value_name = "FILE", conflicts_with = "files")]

@@ -25,22 +25,26 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
         replaces_coordinates: arguments.point_sprites,
     };
     let reporter = Reporter::for_inputs(1, color);
-    let (mut sources, mut shaders, mut names, mut status) = (Vec::new(), Vec::new(), Vec::new(), Status::Success);
-    for path in &paths {
-        sources.push(Source::read(path)?);
-    }
-    for (read, source) in InputShader::checked_pipeline(&sources, &plan).into_iter().zip(&sources) {
-        match read {
-            Ok((shader, _)) => {
+    let (mut shaders, mut names, mut status) = (Vec::new(), Vec::new(), Status::Success);
+    let read = paths.iter().map(Source::read).collect::<Result<Vec<Source>, Failure>>()?;
+    // Of each shader: the path and the source. Further units of a shader have none.
+    let (mut shader_paths, mut sources) = (Vec::new(), Vec::new());
+    for ((result, source), path) in InputShader::checked_pipeline(&read, &plan).into_iter().zip(read).zip(paths) {
+        match result {
+            Ok((Some(shader), _)) => {
                 names.push(shader.names().cloned().unwrap_or_default());
                 shaders.push(shader.into_source());
+                shader_paths.push(path);
+                sources.push(source);
             }
+            Ok((None, _)) => {}
             Err(problem) => {
-                reporter.problem(source, &problem);
+                reporter.problem(&source, &problem);
                 status = Status::ShaderError;
             }
         }
     }
+    let paths = shader_paths;
     if status != Status::Success {
         return Ok(status);
     }

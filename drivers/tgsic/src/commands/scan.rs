@@ -39,7 +39,7 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
 
 /// The interface by name of a shader in a language with names.
 fn names(source: &Source, json: bool) -> Result<ShaderOutput, ShaderError> {
-    let Reading { source: shader, findings, interface } = source.parse(None);
+    let Reading { source: shader, findings, interface, .. } = source.parse(None);
     if shader.is_none() || findings.iter().any(Diagnostic::is_error) {
         return Err(ShaderError::Findings(findings));
     }

@@ -76,6 +76,14 @@ pub(crate) enum LinkError {
         /// The stage or declaration that is absent.
         needed: &'static str,
     },
+    /// Several shaders of one stage in a language that has one.
+    #[error("a program of version {version} has one {stage} shader, and this is another")]
+    Units {
+        /// The stage.
+        stage: &'static str,
+        /// The version.
+        version: String,
+    },
     /// Two uniforms with one location.
     #[error("`{name}` has a location of `{other}`")]
     LocationOverlap {
@@ -120,6 +128,7 @@ impl LinkError {
         Block => "G0608" "link-block",
         Stages => "G0609" "link-stages",
         LocationOverlap => "G0610" "link-location-overlap",
+        Units => "G0612" "link-units",
     }
 }
 

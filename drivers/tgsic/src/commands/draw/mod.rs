@@ -148,7 +148,11 @@ fn load_sources(
     for ((result, source), stage) in read.into_iter().zip(sources).zip(stages) {
         let result = result.and_then(|(shader, warnings)| {
             reporter.diagnostics(&source, &warnings);
-            let (found, wanted) = (shader.interface().processor, tgsi_to_ir::slots::processor_of(*stage));
+            let wanted = tgsi_to_ir::slots::processor_of(*stage);
+            let shader = shader.ok_or_else(|| {
+                ShaderError::Other(format!("expected a {} shader, found a part of another one", wanted.name()))
+            })?;
+            let found = shader.interface().processor;
             if found != wanted {
                 let (wanted, found) = (wanted.name(), found.name());
                 return Err(ShaderError::Other(format!("expected a {wanted} shader, found {found}")));
