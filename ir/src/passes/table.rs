@@ -189,12 +189,16 @@ pass_table! {
             |s, _| super::lower_explicit_access(s);
         lower_sample_positions again [] "Computes sample positions from the number of samples."
             |s, _| super::lower_sample_positions(s);
+        lower_samples_identical again [] "Replaces comparisons of the samples of a texel by false."
+            |s, _| super::lower_samples_identical(s);
         lower_samplers again [] if have_nested_samplers "Takes samplers and images out of structs."
             |s, _| super::lower_samplers(s);
         lower_system_values again [] "Computes system values that follow from the size of the workgroup."
             |s, _| super::lower_system_values(s);
         lower_uniforms_to_ubo again [] "Converts uniforms to loads from a uniform buffer."
             |s, _| super::lower_uniforms_to_ubo(s);
+        lower_wide_io again [] "Splits accesses of 64-bit inputs and outputs by slot into 32-bit ones."
+            |s, _| super::lower_wide_io(s);
         lower_atomics_to_ssbo again [] "Converts atomic counters to atomics on storage buffers."
             |s, _| super::lower_atomics_to_ssbo(s);
     }

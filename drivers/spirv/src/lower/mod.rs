@@ -11,11 +11,15 @@ mod texture_edit;
 
 use tgsi_ir::Shader;
 use tgsi_ir::passes::lower_numbers::lower_alu;
-use tgsi_ir::passes::lower_resources::lower_sample_positions;
+use tgsi_ir::passes::lower_resources::{
+    lower_io_where, lower_sample_positions, lower_samples_identical, lower_wide_io,
+};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::profiles::Profile;
 use tgsi_ir::passes::table::rows::{lower_doubles, lower_small_types};
+use tgsi_ir::types::{TypeData, TypeTable};
+use tgsi_ir::variable::{VariableData, VariableModes};
 
 use crate::error::SpirvError;
 use crate::options::SpirvOptions;
@@ -34,6 +38,7 @@ use mark_divergence::mark_divergence;
 /// [`SpirvError`].
 pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) -> Result<(), SpirvError> {
     let compiler_options = options.compiler_options(shader.stage);
+    passes.run_driver("lower_io", || lower_unusual_io(shader));
     // Modules with numbers of 8 and 16 bits would need features that few devices have.
     if passes.run(shader, lower_small_types, &compiler_options) {
         passes.run_driver("finish", || finish(shader, &compiler_options));
@@ -56,8 +61,25 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
     Ok(())
 }
 
+/// Lowers accesses of inputs and outputs that are nested arrays or 64-bit numbers to slots of four words.
+fn lower_unusual_io(shader: &mut Shader) -> bool {
+    let io = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
+    let is_unusual = |types: &TypeTable, data: &VariableData| {
+        let of_vertex = match *types.get(data.ty) {
+            TypeData::Array { element, .. } if data.per_vertex => element,
+            _ => data.ty,
+        };
+        let is_nested = matches!(*types.get(of_vertex), TypeData::Array { element, .. }
+            if matches!(types.get(element), TypeData::Array { .. }));
+        is_nested || types.as_vector(types.without_arrays(of_vertex)).is_some_and(|(scalar, _)| scalar.bit_size() == 64)
+    };
+    let progress = lower_io_where(shader, io, is_unusual);
+    progress && lower_wide_io(shader) || progress
+}
+
 /// Lowers texture instructions to those of SPIR-V.
 fn lower_textures(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) {
+    passes.run_driver("lower_samples_identical", || lower_samples_identical(shader));
     passes.run_driver("lower_sample_positions", || lower_sample_positions(shader));
     passes.run_driver("lower_projectors", || lower_projectors(shader));
     if !options.analytic_textures {

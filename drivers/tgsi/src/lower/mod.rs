@@ -16,7 +16,7 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
     lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64, lower_pack, lower_sample_positions,
-    lower_small_types, opt_copy_prop, opt_dce,
+    lower_samples_identical, lower_small_types, opt_copy_prop, opt_dce,
 };
 use tgsi_ir::shader::ShaderStage;
 use tgsi_registers::NO_OPERANDS;
@@ -63,6 +63,7 @@ fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut 
     progress |= passes.run_on(shader, "tgsi:lower_subgroup_ids", lower_subgroup_ids);
     progress |=
         !options.has_sample_queries() && passes.run_on(shader, "tgsi:lower_sample_positions", lower_sample_positions);
+    progress |= passes.run_on(shader, "tgsi:lower_samples_identical", lower_samples_identical);
     progress |= !options.has_wide_rounding && passes.run_on(shader, "tgsi:lower_wide_signs", lower_wide_signs);
     progress |= passes.run_on(shader, "tgsi:lower_doubles", |s| lower_doubles(s, &lowering));
     if passes.run_on(shader, "tgsi:lower_int64", |s| lower_int64(s, &lowering)) {

@@ -38,6 +38,15 @@ const MAX_PATH: usize = 16;
 
 /// Lowers accesses to variables of the given modes (`SHADER_IN`, `SHADER_OUT`). Returns whether anything changed.
 pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
+    lower_io_where(shader, modes, |_, _| true)
+}
+
+/// Like [`lower_io`], for the variables for which `is_chosen` returns true.
+pub fn lower_io_where(
+    shader: &mut Shader,
+    modes: VariableModes,
+    is_chosen: impl Fn(&TypeTable, &VariableData) -> bool,
+) -> bool {
     let mut progress = false;
     let Shader { functions, types, variables, stage, .. } = shader;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
@@ -49,6 +58,7 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
                 if op.is_deref_access()
                     && body.deref_modes(body.src(inst, 0)).intersects(modes)
                     && let Some(location) = locate(body, types, *stage, &|v| &variables[v], inst)
+                    && is_chosen(types, &variables[location.variable])
                 {
                     lower(body, inst, op, &location);
                     progress = true;
@@ -62,6 +72,7 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
 /// The slots of an access.
 #[derive(Clone)]
 struct Location {
+    variable: Variable,
     vertex: Option<Def>,
     /// Constant part of the offset, in slots from the start of the variable.
     slots: u32,
@@ -142,6 +153,7 @@ fn locate<'a>(
         semantics.dual_source_blend_index = data.index != 0;
     }
     Some(Location {
+        variable,
         vertex,
         slots,
         dynamic,

@@ -183,7 +183,7 @@ impl Plan {
                 ty = element;
                 vertices = if length == 0 { 32 } else { length };
             }
-            for element in 0..shader.types.array_elements(ty).clamp(1, MAX_SLOTS) {
+            for element in 0..shader.types.slots(ty).clamp(1, MAX_SLOTS) {
                 let slot = Slot { is_output, space, location: data.location.wrapping_add(element as i32) };
                 let register = data.driver_location.wrapping_add(element);
                 self.registers.entry((is_output, space, register)).or_insert(slot);
