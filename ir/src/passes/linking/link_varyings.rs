@@ -210,7 +210,7 @@ fn is_constant_load(body: &Body, inst: Inst) -> bool {
 
 /// Returns whether a load reads a vertex that exists in any primitive.
 fn has_vertex(body: &Body, access: &VaryingAccess, vertices: u32) -> bool {
-    let Some(vertex) = access.vertex else { return true };
+    let Some(vertex) = access.vertex(body) else { return true };
     body.constant_component(vertex, 0).is_some_and(|number| number < u64::from(vertices))
 }
 
@@ -266,7 +266,7 @@ fn replace_reads(
         });
         let Some(body) = only_body_mut(consumer) else { return };
         let Some(def) = body.inst_def(load.inst) else { continue };
-        let count = body.num_components(def);
+        let (count, vertex) = (body.num_components(def), load.vertex(body));
         let mut b = Builder::new(body, Cursor::After(load.inst));
         let sources: arrayvec::ArrayVec<AluSrc, 4> = (0..count.min(4))
             .map(|number| {
@@ -278,8 +278,7 @@ fn replace_reads(
                         AluSrc::component(copy_load(&mut b, from, inst), component)
                     }
                     (Some(Replacement::Same(_)), Some((route, component))) => {
-                        let pointer = route.pointer(&mut b, load.vertex);
-                        let value = read_alike(&mut b, load.inst, pointer);
+                        let value = read_alike(&mut b, load.inst, route, vertex);
                         AluSrc::component(value, component)
                     }
                     _ => AluSrc::component(def, number),

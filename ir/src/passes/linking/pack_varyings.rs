@@ -22,7 +22,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::varyings::{Class, LinkSide, Slot, SlotPath, keep_alike, only_body_mut, read_alike, remove_unused};
+use super::varyings::{
+    Class, LinkSide, Slot, SlotPath, VaryingAccess, keep_alike, only_body_mut, read_alike, remove_unused,
+};
 use super::{LinkOptions, LinkReport};
 use crate::body::{Body, InstData, Shape};
 use crate::builder::{AluSrc, Builder};
@@ -217,10 +219,9 @@ fn rewrite_loads(
         let route = SlotPath::to(shader, variables[place.bin], load.slot);
         let Some(body) = only_body_mut(shader) else { return };
         let Some(def) = body.inst_def(load.inst) else { continue };
-        let count = body.num_components(def).min(4);
+        let (count, vertex) = (body.num_components(def).min(4), load.vertex(body));
         let mut b = Builder::new(body, Cursor::Before(load.inst));
-        let pointer = route.pointer(&mut b, load.vertex);
-        let value = read_alike(&mut b, load.inst, pointer);
+        let value = read_alike(&mut b, load.inst, route, vertex);
         // Unused components may have any available value.
         let sources: arrayvec::ArrayVec<AluSrc, 4> = (0..count)
             .map(|number| {
@@ -257,23 +258,20 @@ fn rewrite_stores(
         })
         .collect();
     let stage = shader.stage;
-    let stores: BTreeMap<Inst, (PackedLocation, u8, u32, Option<Def>)> = side
-        .stores
-        .iter()
-        .filter_map(|store| Some((store.inst, (*places.get(&store.slot)?, store.first, store.mask, store.vertex))))
-        .collect();
+    let stores: BTreeMap<Inst, (PackedLocation, &VaryingAccess)> =
+        side.stores.iter().filter_map(|store| Some((store.inst, (*places.get(&store.slot)?, store)))).collect();
     let Some(body) = only_body_mut(shader) else { return };
     let blocks: Vec<Block> = body.blocks_vec();
     for block in blocks {
         let mut pending: BTreeMap<usize, PendingSlot> = BTreeMap::new();
         for inst in body.insts_vec(block) {
-            let Some(&(place, first, mask, vertex)) = stores.get(&inst) else {
+            let Some(&(place, store)) = stores.get(&inst) else {
                 if shows_outputs(body, inst) {
                     std::mem::take(&mut pending).into_values().for_each(|group| flush(body, &routes, &group));
                 }
                 continue;
             };
-            let value = body.src(inst, 1);
+            let (value, vertex) = (body.src(inst, 1), store.vertex(body));
             let mut group = match pending.remove(&place.bin) {
                 // Outputs of tessellation control shaders are visible to other invocations at any time.
                 Some(group) if stage != ShaderStage::TessCtrl && group.vertex == vertex => group,
@@ -284,9 +282,9 @@ fn rewrite_stores(
                     PendingSlot { bin: place.bin, values: [None; 4], at: inst, vertex }
                 }
             };
-            for component in (0..4u8).filter(|c| mask >> c & 1 != 0) {
+            for component in (0..4u8).filter(|c| store.mask >> c & 1 != 0) {
                 if let Some(own) = place.components[usize::from(component)] {
-                    group.values[usize::from(own)] = Some((value, component - first));
+                    group.values[usize::from(own)] = Some((value, component - store.first));
                 }
             }
             // Removes the earlier store, if it is another one.

@@ -104,8 +104,20 @@ pub struct VaryingAccess {
     pub first: u8,
     /// Components of the slot that are written, or read and used.
     pub mask: u32,
-    /// Index of the vertex.
-    pub vertex: Option<Def>,
+    /// It accesses the variable of a vertex.
+    pub is_of_vertex: bool,
+}
+
+impl VaryingAccess {
+    /// Returns the index of the vertex, which changes when other accesses are rewritten.
+    pub fn vertex(&self, body: &Body) -> Option<Def> {
+        let (mut pointer, mut outermost) = (body.src(self.inst, 0), None);
+        while let InstData::Deref { kind: DerefKind::Array, .. } = *body.inst(body.def_inst(pointer)) {
+            let inst = body.def_inst(pointer);
+            (pointer, outermost) = (body.src(inst, 0), Some(body.src(inst, 1)));
+        }
+        outermost.filter(|_| self.is_of_vertex)
+    }
 }
 
 /// One side of a link.
@@ -301,9 +313,10 @@ impl LinkSide {
     ) -> Option<VaryingAccess> {
         let slots = self.slots.get(&variable)?;
         let data = &shader.variables[variable];
-        let (mut indices, mut ty, mut vertex) = (indices.iter(), data.ty, None);
+        let (mut indices, mut ty, mut is_of_vertex) = (indices.iter(), data.ty, false);
         if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(ty)) {
-            (ty, vertex) = (element, Some(*indices.next()?));
+            indices.next()?;
+            (ty, is_of_vertex) = (element, true);
         }
         let mut number = 0;
         if let &TypeData::Array { element, length, .. } = shader.types.get(ty) {
@@ -322,7 +335,8 @@ impl LinkSide {
             None => (body.num_components(body.src(inst, 1)), body.write_mask(inst)),
         };
         let all = (1u32 << components) - 1;
-        (first + components <= 4).then_some(VaryingAccess { inst, slot, first, mask: (mask & all) << first, vertex })
+        let mask = (mask & all) << first;
+        (first + components <= 4).then_some(VaryingAccess { inst, slot, first, mask, is_of_vertex })
     }
 
     /// Returns the components of each slot that are read.
@@ -419,6 +433,8 @@ pub struct SlotPath {
     of_vertex: Option<Type>,
     /// The type of an element, and the index of the slot's element.
     element: Option<(Type, u32)>,
+    /// The components of the slot that the variable has.
+    shape: Shape,
 }
 
 impl SlotPath {
@@ -432,7 +448,9 @@ impl SlotPath {
         if let &TypeData::Array { element: of_slot, .. } = shader.types.get(inner) {
             element = Some((of_slot, slot.location.wrapping_sub(data.location) as u32));
         }
-        SlotPath { variable, mode: data.mode, ty: data.ty, of_vertex, element }
+        let components = shader.types.as_vector(element.map_or(inner, |(of_slot, _)| of_slot));
+        let shape = Shape::new(components.map_or(4, |(_, components)| components), 32);
+        SlotPath { variable, mode: data.mode, ty: data.ty, of_vertex, element, shape }
     }
 
     /// Emits a pointer to the slot, of a vertex if the variable is per vertex.
@@ -449,16 +467,18 @@ impl SlotPath {
     }
 }
 
-/// Reads a slot of four components like an existing access: loads it, or interpolates it at the same position.
-pub fn read_alike(b: &mut Builder<'_>, inst: Inst, pointer: Def) -> Def {
+/// Reads a slot like an existing access, of a vertex if the variable is per vertex: loads it, or interpolates it at the
+/// same position.
+pub fn read_alike(b: &mut Builder<'_>, inst: Inst, path: SlotPath, vertex: Option<Def>) -> Def {
+    let pointer = path.pointer(b, vertex);
     let op = b.body.intrinsic(inst).unwrap_or(IntrinsicOp::LoadDeref);
     let mut sources: Vec<Def> = b.body.sources(inst).map(|source| b.body.src_def(source)).collect();
     sources[0] = pointer;
     let access = match op {
         IntrinsicOp::LoadDeref => b.body.index(inst, IndexKind::Access),
-        _ => return b.intrinsic_def(op, &sources, &[], Shape::new(4, 32)),
+        _ => return b.intrinsic_def(op, &sources, &[], path.shape),
     };
-    b.intrinsic_def(op, &sources, &[(IndexKind::Access, access)], Shape::new(4, 32))
+    b.intrinsic_def(op, &sources, &[(IndexKind::Access, access)], path.shape)
 }
 
 /// Removes unreferenced variables of linkable slots, and updates the shader's information.
