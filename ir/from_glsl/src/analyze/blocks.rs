@@ -190,7 +190,7 @@ impl Analyzer<'_> {
             tokens: source.tokens,
         };
         let is_placed = found.align.is_some() || qualifiers.iter().any(|own| own.align.or(own.traits.offset).is_some());
-        if is_placed && packing == Packing::Unspecified && is_memory(storage) {
+        if is_placed && matches!(packing, Packing::Shared | Packing::Packed) && is_memory(storage) {
             let place = "for a block without `std140` or `std430`";
             self.report(SemanticError::Layout { name: "align or offset".to_owned(), place }, source.tokens);
         }
@@ -243,6 +243,13 @@ impl Analyzer<'_> {
         }
         let ty = self.sized_by_stage(ty, storage, found.traits.patch, instance.tokens);
         self.check_per_vertex_array(ty, storage, found, instance.tokens);
+        let types = &self.program.types;
+        let is_nested = matches!(types.get(ty), TypeData::Array { element, .. } if element != structure);
+        if is_nested && is_memory(storage) && self.version().is_es() {
+            let (ty, hint) = (self.type_name(ty), Some("arrays of blocks have one dimension in GLSL ES"));
+            self.report(SemanticError::TypeNotAllowed { what: "a block", ty, hint }, instance.tokens);
+            return structure;
+        }
         let is_open = matches!(self.program.types.get(ty), TypeData::Array { length: None, .. });
         if is_open && !self.is_per_vertex(storage, found.traits.patch) {
             self.report(SemanticError::Unsized { what: "an array of blocks" }, instance.tokens);

@@ -2,6 +2,7 @@
 
 use super::blocks::is_memory;
 use super::scopes::Entity;
+use super::storage::may_be_unused;
 use super::{Analyzer, SemanticError};
 use crate::ast::{self, Ast};
 use crate::compute::fold;
@@ -315,10 +316,9 @@ impl Analyzer<'_> {
                 }
             }
         }
-        // Distances in an element for each vertex.
-        if let ExprKind::Index(outer, _) = self.program.expr(base).kind
-            && let ExprKind::Variable(id) = self.program.expr(outer).kind
-            && length.is_none()
+        // Distances in an element for each vertex, and members of arrays of blocks.
+        if length.is_none()
+            && let Some(id) = self.indexed_variable(base)
             && let Some(index) = constant.and_then(|index| u32::try_from(index).ok())
             && let Some(variable) = self.variable_mut(id)
         {
@@ -484,9 +484,40 @@ impl Analyzer<'_> {
         {
             *uses = uses.saturating_sub(1);
         }
+        if length.is_some() {
+            self.forget_read(base);
+        }
         // Without a length, it is known at the end of the unit.
         let value = length.map(|length| Constant { ty: TypeId::INT, bits: vec![length.into()] });
         self.add_folded(ExprKind::Length(base), TypeId::INT, tokens, &[base], value)
+    }
+
+    /// The variable of which an expression is an element.
+    fn indexed_variable(&self, mut expr: ExprId) -> Option<VariableId> {
+        let ExprKind::Index(..) = self.program.expr(expr).kind else { return None };
+        while let ExprKind::Index(base, _) = self.program.expr(expr).kind {
+            expr = base;
+        }
+        match self.program.expr(expr).kind {
+            ExprKind::Variable(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Removes the read of a variable of the shader, of which an expression uses only the type.
+    fn forget_read(&mut self, mut expr: ExprId) {
+        while let ExprKind::Index(base, index) = self.program.expr(expr).kind
+            && self.program.expr(index).constant.is_some()
+        {
+            expr = base;
+        }
+        let ExprKind::Variable(id) = self.program.expr(expr).kind else { return };
+        let place = self.program.expr(expr).tokens;
+        if may_be_unused(self.program.variable(id).storage)
+            && let Some(at) = self.reads.iter().rposition(|&read| read == (id, place))
+        {
+            self.reads.remove(at);
+        }
     }
 
     /// Marks variables that the expression reads, and warns about those that nothing wrote. Expressions with errors

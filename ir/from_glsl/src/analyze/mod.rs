@@ -119,6 +119,7 @@ pub(crate) fn analyze(
         typed: vec![ExprId(0); ast.exprs.len()],
         overloads: FxHashMap::default(),
         reads: Vec::new(),
+        large: Vec::new(),
         whole_uses: FxHashMap::default(),
         constants: FxHashMap::default(),
         precisions: Precisions::new(unit.stage, unit.version),
@@ -206,6 +207,8 @@ struct Analyzer<'a> {
     overloads: FxHashMap<Symbol, Rc<Overloads>>,
     /// Variables that the current expression reads.
     reads: Vec<(VariableId, TokenRange)>,
+    /// Variables that are too large if code accesses them.
+    large: Vec<VariableId>,
     /// Arrays: uses other than by an index.
     whole_uses: FxHashMap<VariableId, u32>,
     /// Scalar constants by type and bits.
