@@ -115,14 +115,16 @@ fn check_locations(
         let Some(taken) = taken.get_mut(index).and_then(|taken| taken.get_mut(first as usize..end as usize)) else {
             continue;
         };
-        let components = program.components(id);
-        let parts = || taken.iter().flat_map(|parts| parts.get(components.clone()).unwrap_or(parts));
+        let parts = || {
+            let slots = taken.iter().zip(0..);
+            slots.flat_map(|(parts, slot)| parts.get(program.components(id, slot)).unwrap_or(parts))
+        };
         let other = parts().flatten().next().copied();
         let sharing = || taken.iter().flatten().flatten().copied();
         let class = component_class(program, id);
         let other = other.or_else(|| sharing().find(|&other| component_class(program, other) != class));
-        for parts in taken.iter_mut() {
-            if let Some(parts) = parts.get_mut(components.clone()) {
+        for (parts, slot) in taken.iter_mut().zip(0..) {
+            if let Some(parts) = parts.get_mut(program.components(id, slot)) {
                 parts.fill(Some(id));
             }
         }

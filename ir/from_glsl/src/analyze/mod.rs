@@ -469,6 +469,7 @@ impl Analyzer<'_> {
             tokens,
             max_index: None,
             is_indexed: false,
+            is_packed: false,
             is_read: false,
             is_written: false,
         };
