@@ -410,6 +410,16 @@ impl Types {
         self.intern(TypeData::Struct(StructTypeId(self.structs.len() as u32 - 1)))
     }
 
+    /// Gives a field of a struct another type.
+    pub(crate) fn set_field(&mut self, ty: TypeId, number: u32, of_field: TypeId) {
+        if let TypeData::Struct(id) = self.get(ty)
+            && let Some(data) = self.structs.get_mut(id.0 as usize)
+            && let Some(field) = data.fields.get_mut(number as usize)
+        {
+            field.ty = of_field;
+        }
+    }
+
     /// The number of structs.
     pub(crate) fn num_structs(&self) -> u32 {
         self.structs.len() as u32

@@ -1,7 +1,9 @@
 //! Interface blocks: of uniforms, storage buffers, inputs and outputs.
 
+use rustc_hash::FxHashMap;
 use tgsi_ir::intrinsics::indices::AccessFlags;
 
+use super::implied::ImpliedBlock;
 use super::layouts::Places;
 use super::qualifiers::Qualifiers;
 use super::scopes::Entity;
@@ -200,7 +202,10 @@ impl Analyzer<'_> {
             block.members.push(Member { variable: None, row_major, offset: 0, traits: member.traits });
         }
         if is_memory(storage) {
-            if !is_broken {
+            if !is_broken && self.has_implied_length(structure) {
+                let (members, lengths) = (qualifiers.clone(), FxHashMap::default());
+                self.implied.insert(id, ImpliedBlock { members, of_block: found.clone(), lengths });
+            } else if !is_broken {
                 self.place_members(structure, &mut block, &qualifiers, found);
             }
             self.program.globals.push(variable);
@@ -262,7 +267,13 @@ impl Analyzer<'_> {
     }
 
     /// Places the members of a block in memory.
-    fn place_members(&mut self, structure: TypeId, block: &mut Block, own: &[Qualifiers], found: &Qualifiers) {
+    pub(super) fn place_members(
+        &mut self,
+        structure: TypeId,
+        block: &mut Block,
+        own: &[Qualifiers],
+        found: &Qualifiers,
+    ) {
         let fields = self.program.types.fields(structure).to_vec();
         let mut end = 0u32;
         for ((field, member), own) in fields.iter().zip(&mut block.members).zip(own) {

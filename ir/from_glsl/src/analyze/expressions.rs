@@ -316,6 +316,11 @@ impl Analyzer<'_> {
                 }
             }
         }
+        if length.is_none()
+            && let Some(index) = constant.and_then(|index| u32::try_from(index).ok())
+        {
+            self.note_member_index(base, index);
+        }
         // Distances in an element for each vertex, and members of arrays of blocks.
         if length.is_none()
             && let Some(id) = self.indexed_variable(base)
@@ -364,14 +369,7 @@ impl Analyzer<'_> {
 
     /// Whether an array without length is at the end of a storage block: its length is known at run time.
     fn is_open(&self, expr: ExprId) -> bool {
-        let ExprKind::Field(mut base, _) = self.program.expr(expr).kind else { return false };
-        while let ExprKind::Index(of, _) = self.program.expr(base).kind {
-            base = of;
-        }
-        match self.program.expr(base).kind {
-            ExprKind::Variable(id) => self.program.variable(id).storage == Storage::Buffer,
-            _ => false,
-        }
+        self.member_of_buffer(expr).is_some_and(|(_, _, is_last)| is_last)
     }
 
     /// The largest length of an array without length, if an index exceeds it.
@@ -474,7 +472,7 @@ impl Analyzer<'_> {
                 return self.error_expr(tokens);
             }
         };
-        let is_inner = matches!(self.program.expr(base).kind, ExprKind::Index(..));
+        let is_inner = matches!(self.program.expr(base).kind, ExprKind::Index(..) | ExprKind::Field(..));
         if length.is_none() && !self.is_open(base) && (is_inner || !self.has(&IMPLICIT_LENGTHS)) {
             self.report(SemanticError::Unsized { what: "`length`" }, tokens);
             return self.error_expr(tokens);

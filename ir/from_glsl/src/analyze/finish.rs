@@ -11,6 +11,7 @@ impl Analyzer<'_> {
     pub(super) fn finish(&mut self) {
         self.finish_variables();
         self.check_large();
+        self.place_implied();
         self.finish_subroutines();
         self.check_recursion();
         self.check_outputs();

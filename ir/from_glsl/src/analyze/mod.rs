@@ -17,6 +17,7 @@ mod error;
 mod expressions;
 mod finish;
 mod functions;
+mod implied;
 mod language;
 mod layouts;
 mod memory;
@@ -140,6 +141,7 @@ pub(crate) fn analyze(
         uniform_defaults: Default::default(),
         buffer_defaults: Default::default(),
         packer: Packer::default(),
+        implied: FxHashMap::default(),
         capture_buffer: 0,
         per_vertex: Vec::new(),
         first_lengths: FxHashMap::default(),
@@ -245,6 +247,8 @@ struct Analyzer<'a> {
     uniform_defaults: (Packing, bool),
     buffer_defaults: (Packing, bool),
     packer: Packer,
+    /// Blocks whose members have lengths that follow from indices.
+    implied: FxHashMap<BlockId, implied::ImpliedBlock>,
     /// The default of `xfb_buffer`.
     capture_buffer: u32,
     /// Variables with an element for each vertex, with those of blocks.
