@@ -194,3 +194,6 @@ fn item(program: &Program, id: VariableId, kind: Kind) -> Item {
     }
     item
 }
+
+#[cfg(test)]
+mod tests;

@@ -147,3 +147,31 @@ fn uniforms_have_one_place() {
         assert_eq!(found.join(" "), expected, "{of_vertex} {of_fragment}");
     }
 }
+
+#[test]
+fn separate_programs_match_exactly_or_by_order() {
+    let file = |version: &str, output: &str, input: &str| {
+        format!(
+            "[require]\nGLSL {version}\nSSO ENABLED\n[vertex shader]\nout mediump {output};\nvoid main() {{ gl_Position = \
+             vec4(0.0); }}\n[fragment shader]\nin mediump {input};\nout mediump vec4 c;\nvoid main() {{ c = vec4(a); \
+             }}\n"
+        )
+    };
+    for (output, input, expected) in [
+        ("float a", "float a", ""),
+        ("float b", "float a", "G0600"),
+        ("float a, b", "float a", "G0611"),
+        ("float a", "highp float a", "G0604"),
+        ("B { float b; }; out mediump float a", "float a", "G0611"),
+    ] {
+        let file = file("ES >= 3.20", output, input).replace("mediump highp", "highp").replace("mediump B", "B");
+        assert_eq!(codes(&file).join(" "), expected, "{file}");
+    }
+    let readings = read(&file(">= 1.50", "float x, b", "float unread, a"));
+    let place = |reading: &Reading, is_input: bool, name: &str| {
+        let interface = &reading.interface;
+        let list = if is_input { &interface.inputs } else { &interface.outputs };
+        list.iter().find(|variable| variable.name == name).map(|variable| variable.location)
+    };
+    assert_eq!(place(&readings[1], true, "a"), Some(i32::from(tgsi_ir::slots::VaryingSlot::VAR0) + 1));
+}
