@@ -199,7 +199,10 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
                     continue;
                 }
             }
-            let Some(&(output_id, output)) = outputs.get(name) else {
+            // Two locations that differ are two variables.
+            let is_same =
+                |(_, output): &&Global<'_>| input.traits.location.is_none() || output.traits.location.is_none();
+            let Some(&(output_id, output)) = outputs.get(name).filter(is_same) else {
                 if input.is_read && !is_loose {
                     let error = LinkError::Undeclared { name: name.to_owned(), producer: stage };
                     errors.push((error, input.tokens));

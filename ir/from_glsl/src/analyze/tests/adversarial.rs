@@ -80,7 +80,7 @@ fn types_that_double_are_limited() {
             "float a[2000000000]; void main() { a[0] = 1.0; }",
             "uniform float a[2000000000];",
             "void f(float a[2000000000]);",
-            "#version 430\nfloat a[60000][60000];",
+            "#version 430\nfloat a[60000][60000]; void main() { a[1][1] = 1.0; }",
         ],
     );
     only("index-range", Fragment, &["float a[]; void main() { a[2000000000] = 1.0; }"]);
