@@ -177,7 +177,7 @@ fn locations_are_the_identity_of_variables() {
         .replace("a.v", "vec4(a)")
     };
     assert_eq!(codes(&doubles(2)), [""; 0]);
-    assert_eq!(codes(&doubles(0)), ["G0362"]);
+    assert_eq!(codes(&doubles(0)), ["G0350"]);
 }
 
 #[test]
