@@ -327,10 +327,10 @@ impl Analyzer<'_> {
         match builtin.role(self.program.version) {
             Role::Input(_) if name.starts_with("gl_in.") => self.note_vertex_use(true),
             Role::Output(_) if name.starts_with("gl_out.") => self.note_vertex_use(false),
-            Role::Output(_) if stage != ShaderStage::Fragment => {
-                if variables::members_of("gl_out").any(|member| member == name) {
-                    self.note_vertex_use(false);
-                }
+            Role::Output(_)
+                if stage != ShaderStage::Fragment && variables::members_of("gl_out").any(|member| member == name) =>
+            {
+                self.note_vertex_use(false);
             }
             _ => {}
         }

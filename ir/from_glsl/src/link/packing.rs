@@ -7,8 +7,8 @@
 //!
 //! An array of scalars becomes an array of vectors, four scalars in each. Other scalars and vectors of 32-bit components
 //! get a first component, as by `layout(component = ...)`. Variables share a slot if they have the same kind of components
-//! and the same interpolation. Variables with a location, of other types, and arrays that transform feedback captures
-//! keep slots of their own form.
+//! and the same interpolation. Variables with a location and of other types take whole slots, and arrays of scalars that
+//! transform feedback captures a component of each.
 
 use rustc_hash::FxHashSet;
 
@@ -124,7 +124,7 @@ fn items(producer: &StageUnit, consumer: &StageUnit, is_patch: bool, table: &mut
     let mut matched = FxHashSet::default();
     for (id, output) in globals(&producer.program, Storage::Output) {
         let input = inputs.get(producer.interner.spelling(output.name)).copied();
-        // Locations of both stages match by themselves.
+        // Locations of both stages match without the names.
         let input = input.filter(|(_, input)| input.traits.location.is_none() || output.traits.location.is_none());
         if output.traits.patch != is_patch {
             continue;
