@@ -8,9 +8,12 @@
 //! the counts, and each difference with its first finding; with `reasons`, also the finding of each program that must not
 //! link.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod shared;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use shared::find_files;
 use tgsi::limits::Limits;
 use tgsi_compiler::front_end::{FrontEnd, ReadRequest};
 use tgsi_glsl::GLSL;
@@ -25,18 +28,6 @@ const STAGES: [(&str, ShaderStage); 6] = [
     ("[fragment shader", ShaderStage::Fragment),
     ("[compute shader", ShaderStage::Compute),
 ];
-
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "shader_test") {
-            found.push(path);
-        }
-    }
-}
 
 /// Whether the program must link; `None` for other tests.
 fn expectation(text: &str) -> Option<bool> {
@@ -77,11 +68,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let shows_reasons = arguments.iter().any(|argument| argument == "reasons");
     let parts: Vec<&String> = arguments.iter().filter(|argument| *argument != "reasons").collect();
-    let mut paths = Vec::new();
-    files(&root, &mut paths);
-    paths.sort();
     let mut counts: BTreeMap<bool, (u32, u32)> = BTreeMap::new();
-    for path in paths {
+    for path in find_files(&root, &["shader_test"]) {
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
         if !parts.is_empty() && !parts.iter().any(|part| name.contains(part.as_str())) {
             continue;

@@ -7,11 +7,17 @@
 //! Prints the counts by version, and each difference with its first finding. The arguments are the versions; `hand`
 //! leaves out generated tests. Other arguments are parts of paths, one of which each test has.
 
+mod shared;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use shared::find_files;
 use tgsi_glsl::{Extension, Extensions, GlslOptions, Profile, Version, check};
 use tgsi_ir::shader::ShaderStage;
+
+/// The extensions of shaders.
+const EXTENSIONS: [&str; 6] = ["vert", "frag", "geom", "tesc", "tese", "comp"];
 
 /// The `[config]` section of a test.
 struct Test {
@@ -55,21 +61,6 @@ fn parse_config(text: &str) -> Option<Test> {
     has_expectation.then_some(test)
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path
-            .extension()
-            .is_some_and(|e| ["vert", "frag", "geom", "tesc", "tese", "comp"].iter().any(|&x| e == x))
-        {
-            found.push(path);
-        }
-    }
-}
-
 fn main() {
     let root = std::env::var_os("TGSIC_PIGLIT").unwrap_or_else(|| "/usr/lib/x86_64-linux-gnu/piglit".into());
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -77,11 +68,9 @@ fn main() {
     let versions: Vec<u16> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
     let is_part = |argument: &&String| *argument != "hand" && argument.parse::<u16>().is_err();
     let parts: Vec<&String> = arguments.iter().filter(is_part).collect();
-    let mut paths = Vec::new();
-    files(&Path::new(&root).join("tests"), &mut paths);
-    if !only_hand {
-        files(&Path::new(&root).join("generated_tests"), &mut paths);
-    }
+    let folders = if only_hand { &["tests"][..] } else { &["tests", "generated_tests"] };
+    let mut paths: Vec<PathBuf> =
+        folders.iter().flat_map(|folder| find_files(&Path::new(&root).join(folder), &EXTENSIONS)).collect();
     paths.retain(|path| {
         parts.is_empty() || path.to_str().is_some_and(|path| parts.iter().any(|part| path.contains(part.as_str())))
     });

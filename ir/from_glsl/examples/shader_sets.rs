@@ -15,9 +15,12 @@
 //! Prints the counts, and each difference with its first error. With `compile`, units that are accepted and have a
 //! `main` are converted to IR, which is validated.
 
+mod shared;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use shared::find_files;
 use tgsi_glsl::{GlslOptions, Profile, Version, check, compile};
 use tgsi_ir::shader::ShaderStage;
 
@@ -28,19 +31,6 @@ struct Unit {
     stage: ShaderStage,
     options: GlslOptions,
     passes: bool,
-}
-
-fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            files(&path, extensions, found);
-        } else if path.extension().is_some_and(|e| extensions.iter().any(|&x| e == x)) {
-            found.push(path);
-        }
-    }
-    found.sort();
 }
 
 fn folder(variable: &str) -> PathBuf {
@@ -59,10 +49,8 @@ fn name(path: &Path, root: &Path) -> String {
 
 /// The shaders that the pages of a folder expect to be refused.
 fn refused_by_pages(root: &Path) -> BTreeSet<PathBuf> {
-    let mut pages = Vec::new();
-    files(root, &["html"], &mut pages);
     let mut refused = BTreeSet::new();
-    for page in pages {
+    for page in find_files(root, &["html"]) {
         let Ok(text) = std::fs::read_to_string(&page) else { continue };
         for test in text.split("\"pattern\"").filter(|test| test.contains("\"compstat\": false")) {
             for key in ["\"vertexShader\": \"", "\"fragmentShader\": \""] {
@@ -80,10 +68,8 @@ fn refused_by_pages(root: &Path) -> BTreeSet<PathBuf> {
 fn ogles() -> Vec<Unit> {
     let root = folder("TGSIC_OGLES");
     let refused = refused_by_pages(&root);
-    let mut paths = Vec::new();
-    files(&root, &["vert", "frag"], &mut paths);
     let mut units = Vec::new();
-    for path in paths {
+    for path in find_files(&root, &["vert", "frag"]) {
         let Ok(text) = std::fs::read(&path) else { continue };
         let is_vertex = path.extension().is_some_and(|e| e == "vert");
         let stage = if is_vertex { ShaderStage::Vertex } else { ShaderStage::Fragment };
@@ -97,10 +83,8 @@ fn ogles() -> Vec<Unit> {
 
 fn libretro() -> Vec<Unit> {
     let root = folder("TGSIC_LIBRETRO");
-    let mut paths = Vec::new();
-    files(&root, &["glsl"], &mut paths);
     let mut units = Vec::new();
-    for path in paths {
+    for path in find_files(&root, &["glsl"]) {
         let Ok(text) = std::fs::read(&path) else { continue };
         for (stage, macro_name) in [(ShaderStage::Vertex, "VERTEX"), (ShaderStage::Fragment, "FRAGMENT")] {
             let mut options = GlslOptions::default();
@@ -131,11 +115,9 @@ fn shader_db() -> Vec<Unit> {
         ("[compute shader]", ShaderStage::Compute),
     ];
     let root = folder("TGSIC_SHADER_DB");
-    let mut paths = Vec::new();
-    files(&root, &["shader_test"], &mut paths);
     let mut units = Vec::new();
     let mut seen = BTreeSet::new();
-    for path in paths {
+    for path in find_files(&root, &["shader_test"]) {
         let Ok(bytes) = std::fs::read(&path) else { continue };
         let text = String::from_utf8_lossy(&bytes);
         let mut default = Version::DEFAULT;

@@ -410,8 +410,7 @@ impl Assigner<'_> {
     /// The slots that a variable takes.
     fn slots_taken(&self, id: VariableId, variable: IrVariable, is_input: bool) -> u32 {
         let program = self.program;
-        let data = program.variable(id);
-        let is_packed = matches!(data.storage, Storage::Builtin(builtin) if builtin.is_compact());
+        let is_packed = program.is_packed(id);
         let of_ir = self.shader.variables.get(variable).map(|data| {
             let types = &self.shader.types;
             match *types.get(data.ty) {
@@ -458,7 +457,7 @@ impl Assigner<'_> {
         const PATCH0: i32 = VaryingSlot::PATCH0 as i32;
         let program = self.program;
         let data = program.variable(id);
-        let is_packed = matches!(data.storage, Storage::Builtin(builtin) if builtin.is_compact());
+        let is_packed = program.is_packed(id);
         let usage = self.usage(variable);
         let of_element = match program.types.get(data.ty) {
             TypeData::Array { element, length: Some(2..=64) }

@@ -56,9 +56,11 @@ pub(crate) struct Member {
 /// The rules by which members of a block in memory are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) enum Packing {
-    /// `shared` and `packed`, the default. Members are placed as by `std140`.
+    /// `shared`, the default. Members are placed as by `std140`.
     #[default]
-    Unspecified,
+    Shared,
+    /// `packed`. Members are placed as by `std140`.
+    Packed,
     Std140,
     Std430,
 }

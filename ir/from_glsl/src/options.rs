@@ -21,6 +21,10 @@ pub struct GlslOptions {
     pub constants: ConstantValues,
     /// Whether the stages are a separable program, which redeclares `gl_PerVertex` if it uses its members.
     pub is_separable: bool,
+    /// Whether each stage is a separate program of a pipeline. Programs of GLSL ES match exactly. Those of desktop
+    /// versions may read inputs that the program before does not write; such programs have slots in the order of their
+    /// declarations.
+    pub has_separate_programs: bool,
     /// Macros defined before the first line, with their texts.
     pub definitions: Vec<(String, String)>,
     /// The bounds.
@@ -36,6 +40,7 @@ impl Default for GlslOptions {
             max_es_version: None,
             constants: ConstantValues::default(),
             is_separable: false,
+            has_separate_programs: false,
             definitions: Vec::new(),
             limits: GlslLimits::default(),
         }

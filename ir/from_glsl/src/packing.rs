@@ -36,7 +36,7 @@ fn vector(scalar: Scalar, components: u8) -> Place {
 /// The alignment of an array, matrix or struct.
 fn aggregate_align(align: u32, packing: Packing) -> u32 {
     match packing {
-        Packing::Unspecified | Packing::Std140 => align_up(align, 16),
+        Packing::Shared | Packing::Packed | Packing::Std140 => align_up(align, 16),
         Packing::Std430 => align,
     }
 }

@@ -96,7 +96,7 @@ impl Storage {
 }
 
 /// Interpolation of an input of fragment shaders.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub(crate) enum Interpolation {
     /// Without qualifier, or `smooth`.
     #[default]
@@ -173,6 +173,8 @@ pub(crate) struct Variable {
     pub(crate) is_redeclared: bool,
     /// Of an array of arrays whose inner length is not declared: the largest constant index into it.
     pub(crate) max_inner_index: Option<u32>,
+    /// Of an input or output that is an array of scalars: whether linking lets four of them share a slot.
+    pub(crate) is_packed: bool,
     /// Whether an expression reads it.
     pub(crate) is_read: bool,
     /// Whether an expression writes it.
@@ -407,26 +409,51 @@ impl Program {
         }
     }
 
+    /// Whether a variable is an array of scalars, four of which share a vector.
+    pub(crate) fn is_packed(&self, id: VariableId) -> bool {
+        let variable = self.variable(id);
+        match variable.storage {
+            Storage::Builtin(builtin) => builtin.is_compact(),
+            _ => variable.is_packed,
+        }
+    }
+
     /// The slots that an input or output takes.
     pub(crate) fn slots(&self, id: VariableId) -> u32 {
+        if let (true, TypeData::Array { length, .. }) =
+            (self.variable(id).is_packed, self.types.get(self.type_of_vertex(id)))
+        {
+            return length.unwrap_or(1).div_ceil(4).max(1);
+        }
         self.types.summary(self.type_of_vertex(id)).registers.max(1)
     }
 
-    /// The components of its locations that an input or output takes.
-    pub(crate) fn components(&self, id: VariableId) -> std::ops::Range<usize> {
+    /// The components that an input or output takes in one of its slots. Vectors of three and four doubles have two
+    /// slots.
+    pub(crate) fn components(&self, id: VariableId, slot: u32) -> std::ops::Range<usize> {
         let inner = self.types.without_arrays(self.type_of_vertex(id));
         if self.types.as_vector(inner).is_none() {
             return 0..4;
         }
         let first = self.variable(id).traits.component.unwrap_or(0);
-        let words = self.types.summary(inner).words;
-        first.min(4) as usize..first.saturating_add(words).min(4) as usize
+        let end = first.saturating_add(self.types.summary(inner).words);
+        let is_second = end > 4 && slot % 2 == 1;
+        if is_second { 0..end.saturating_sub(4).min(4) as usize } else { first.min(4) as usize..end.min(4) as usize }
     }
 
     /// The elements of a list.
     pub(crate) fn list(&self, list: ExprList) -> &[ExprId] {
         let start = list.start as usize;
         self.lists.get(start..start + list.len as usize).unwrap_or_default()
+    }
+
+    /// Lets an input or output share its slots: from a component on or, if it is an array of scalars, with vectors of
+    /// four.
+    pub(crate) fn share_slots(&mut self, id: VariableId, component: Option<u32>, is_packed: bool) {
+        if let Some(variable) = self.arenas.variable.get_mut(id.0 as usize) {
+            variable.traits.component = component;
+            variable.is_packed = is_packed;
+        }
     }
 
     /// Gives a uniform an initial value.

@@ -120,10 +120,13 @@ pub(crate) fn shader<'a>(bytes: &'a [u8], stage: ShaderStage, options: &GlslOpti
     {
         options.default_version = version;
     }
-    options.is_separable |= sections.iter().any(|section| {
-        let is_line = |line: &[u8]| line.trim_ascii() == b"SEPARABLE PROGRAM ENABLED";
-        section.head == "require" && section.text.split(|&byte| byte == b'\n').any(is_line)
-    });
+    let requires = |needed: &str| {
+        let is_line = |line: &[u8]| line.trim_ascii() == needed.as_bytes();
+        let mut required = sections.iter().filter(|section| section.head == "require");
+        required.any(|section| section.text.split(|&byte| byte == b'\n').any(is_line))
+    };
+    options.is_separable |= requires("SEPARABLE PROGRAM ENABLED");
+    options.has_separate_programs |= requires("SSO ENABLED");
     let version = options.default_version;
     let head = SHADERS.iter().find(|&&(_, other)| other == stage).map(|&(head, _)| head)?;
     let of_stage = sections.iter().filter(|section| section.head == head);

@@ -43,6 +43,8 @@ pub(crate) struct StageUnit {
     pub(crate) used: FxHashSet<VariableId>,
     /// Whether the program may be combined with stages of other programs.
     pub(crate) is_separable: bool,
+    /// Whether it is a program without the other stages.
+    pub(crate) is_separate: bool,
     tokens: Tokens,
     /// The lines of each unit, with its start.
     lines: Vec<(u32, LineMap)>,
@@ -124,12 +126,11 @@ impl StageUnit {
             }
             None => return Err(with_lines(findings, &lines)),
         };
-        let is_separable = options.is_separable;
+        let (is_separable, is_separate) = (options.is_separable, options.has_separate_programs);
         let used = FxHashSet::default();
-        let mut stage = StageUnit { interner, program, used, is_separable, tokens, lines, emitted, findings };
-        // Registers and units are assigned to the remaining uniforms, and only then replace them.
-        let resources = PassSet::of_numbers(&[PassId::lower_samplers as u32, PassId::lower_explicit_access as u32]);
-        pipeline::into_ssa_with(&mut stage.emitted.shader, &mut Passes::default().without(resources));
+        let mut stage =
+            StageUnit { interner, program, used, is_separable, is_separate, tokens, lines, emitted, findings };
+        into_ssa(&mut stage.emitted);
         let usages = usages(&stage.emitted.shader);
         let of_interface = stage.emitted.interface.iter();
         // Accesses to counters have no derefs.
@@ -137,6 +138,21 @@ impl StageUnit {
         let is_used = |id, variable| usages.contains_key(&variable) || is_counter(id);
         stage.used = of_interface.filter(|&&(id, variable)| is_used(id, variable)).map(|&(id, _)| id).collect();
         Ok(stage)
+    }
+
+    /// Emits the program again, after linking changed the layout of its variables.
+    pub(crate) fn emit_again(&mut self) {
+        if let Some(main) = self.program.main
+            && let Ok(mut emitted) = emit(&self.program, &self.interner, main)
+        {
+            into_ssa(&mut emitted);
+            self.emitted = emitted;
+        }
+    }
+
+    /// Whether the findings have an error.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.findings.has_errors()
     }
 
     /// Adds an error of linking.
@@ -179,6 +195,12 @@ fn unit_error(stage: ShaderStage, version: Version, first: Version) -> Option<Li
         return Some(LinkError::Version { found: version.to_string(), other: stage, expected: first.to_string() });
     }
     version.is_es().then(|| LinkError::Units { stage, version: version.to_string() })
+}
+
+/// Brings the IR into SSA form. Registers and units are assigned to the remaining uniforms, and only then replace them.
+fn into_ssa(emitted: &mut Emitted) {
+    let resources = PassSet::of_numbers(&[PassId::lower_samplers as u32, PassId::lower_explicit_access as u32]);
+    pipeline::into_ssa_with(&mut emitted.shader, &mut Passes::default().without(resources));
 }
 
 /// The name of a stage in messages.

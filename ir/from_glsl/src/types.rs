@@ -1,88 +1,20 @@
 //! Types of expressions and variables, interned: equal types of a unit have equal ids.
 
 mod keywords;
+mod names;
+mod scalar;
 
 use rustc_hash::FxHashMap;
-use tgsi_compiler::front_end::ComponentType;
 use tgsi_environment::SamplerDim;
 
 use crate::keyword::Keyword;
 use crate::program::BlockId;
-use crate::symbol::{Interner, Symbol};
+use crate::symbol::Symbol;
 use crate::token::TokenRange;
 
 pub(crate) use keywords::{image_of, of_keyword, sampler_of};
-
-/// Type of a component.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Scalar {
-    /// `bool`
-    Bool,
-    /// `int`
-    Int,
-    /// `uint`
-    Uint,
-    /// `float`
-    Float,
-    /// `double`
-    Double,
-    /// `int64_t`
-    Int64,
-    /// `uint64_t`
-    Uint64,
-}
-
-impl Scalar {
-    /// All, in the order of their numbers.
-    pub(crate) const ALL: [Scalar; 7] =
-        [Scalar::Bool, Scalar::Int, Scalar::Uint, Scalar::Float, Scalar::Double, Scalar::Int64, Scalar::Uint64];
-
-    /// The type in descriptions of interfaces.
-    pub(crate) fn component_type(self) -> ComponentType {
-        match self {
-            Scalar::Bool => ComponentType::Bool,
-            Scalar::Int => ComponentType::Int,
-            Scalar::Uint => ComponentType::Uint,
-            Scalar::Int64 => ComponentType::Int64,
-            Scalar::Uint64 => ComponentType::Uint64,
-            Scalar::Float => ComponentType::Float,
-            Scalar::Double => ComponentType::Double,
-        }
-    }
-
-    /// Whether values are numbers.
-    pub(crate) fn is_numeric(self) -> bool {
-        self != Scalar::Bool
-    }
-
-    /// Whether values are integers of any size.
-    pub(crate) fn is_integer(self) -> bool {
-        matches!(self, Scalar::Int | Scalar::Uint | Scalar::Int64 | Scalar::Uint64)
-    }
-
-    /// Whether values have 64 bits.
-    pub(crate) fn is_wide(self) -> bool {
-        matches!(self, Scalar::Double | Scalar::Int64 | Scalar::Uint64)
-    }
-
-    /// Whether values are floats of any size.
-    pub(crate) fn is_float(self) -> bool {
-        matches!(self, Scalar::Float | Scalar::Double)
-    }
-
-    /// The keyword, and the prefix of vectors.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Scalar::Bool => ("bool", "b"),
-            Scalar::Int => ("int", "i"),
-            Scalar::Uint => ("uint", "u"),
-            Scalar::Float => ("float", ""),
-            Scalar::Double => ("double", "d"),
-            Scalar::Int64 => ("int64_t", "i64"),
-            Scalar::Uint64 => ("uint64_t", "u64"),
-        }
-    }
-}
+pub(crate) use scalar::Scalar;
+use scalar::words;
 
 /// The type of a sampler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -410,6 +342,16 @@ impl Types {
         self.intern(TypeData::Struct(StructTypeId(self.structs.len() as u32 - 1)))
     }
 
+    /// Gives a field of a struct another type.
+    pub(crate) fn set_field(&mut self, ty: TypeId, number: u32, of_field: TypeId) {
+        if let TypeData::Struct(id) = self.get(ty)
+            && let Some(data) = self.structs.get_mut(id.0 as usize)
+            && let Some(field) = data.fields.get_mut(number as usize)
+        {
+            field.ty = of_field;
+        }
+    }
+
     /// The number of structs.
     pub(crate) fn num_structs(&self) -> u32 {
         self.structs.len() as u32
@@ -521,58 +463,5 @@ impl Types {
             TypeData::Matrix { scalar, rows, .. } => scalar.is_wide() && rows > 2,
             _ => false,
         }
-    }
-
-    /// The name as in the source: `vec3`, `mat2x3`, `float[4]`.
-    pub(crate) fn name(&self, ty: TypeId, interner: &Interner) -> String {
-        let mut dimensions = String::new();
-        let mut inner = ty;
-        while let TypeData::Array { element, length } = self.get(inner) {
-            match length {
-                Some(length) => dimensions.push_str(&format!("[{length}]")),
-                None => dimensions.push_str("[]"),
-            }
-            inner = element;
-        }
-        let name = match self.get(inner) {
-            TypeData::Error | TypeData::Array { .. } => "?".to_owned(),
-            TypeData::Void => "void".to_owned(),
-            TypeData::Vector { scalar, components: 1 } => scalar.names().0.to_owned(),
-            TypeData::Vector { scalar, components } => format!("{}vec{components}", scalar.names().1),
-            TypeData::Matrix { scalar, columns, rows } if columns == rows => {
-                format!("{}mat{columns}", scalar.names().1)
-            }
-            TypeData::Matrix { scalar, columns, rows } => format!("{}mat{columns}x{rows}", scalar.names().1),
-            TypeData::Struct(id) => match self.struct_type(id).and_then(|data| data.name) {
-                Some(name) => interner.spelling(name).to_owned(),
-                None => "struct".to_owned(),
-            },
-            TypeData::Sampler(sampler) => sampler.name.name().to_owned(),
-            TypeData::Image(image) => image.name.name().to_owned(),
-            TypeData::AtomicUint => Keyword::AtomicUint.name().to_owned(),
-            TypeData::Subroutine(subroutine) => interner.spelling(subroutine.name).to_owned(),
-        };
-        name + &dimensions
-    }
-}
-
-/// Words of a component.
-fn words(scalar: Scalar) -> u32 {
-    if scalar.is_wide() { 2 } else { 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arrays_are_named_from_the_outermost_dimension() {
-        let (mut types, interner) = (Types::new(), Interner::new());
-        let inner = types.array(TypeId::FLOAT, Some(3));
-        let outer = types.array(inner, None);
-        assert_eq!(types.name(outer, &interner), "float[][3]");
-        let sized = types.array(inner, Some(2));
-        assert_eq!((types.summary(sized).components, types.summary(sized).registers), (6, 6));
-        assert_eq!(types.without_arrays(sized), TypeId::FLOAT);
     }
 }

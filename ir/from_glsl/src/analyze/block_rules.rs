@@ -181,7 +181,8 @@ impl Analyzer<'_> {
             }
             Some(storage) => {
                 let is_open = matches!(types.get(ty), TypeData::Array { length: None, .. });
-                if is_open && !(storage == Storage::Buffer && is_last) {
+                let may_be_open = storage == Storage::Buffer && (is_last || !self.version().is_es());
+                if is_open && !may_be_open {
                     self.report(SemanticError::Unsized { what: "a member of a block" }, declarator.tokens);
                     return TypeId::ERROR;
                 }

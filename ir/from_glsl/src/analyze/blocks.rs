@@ -1,7 +1,9 @@
 //! Interface blocks: of uniforms, storage buffers, inputs and outputs.
 
+use rustc_hash::FxHashMap;
 use tgsi_ir::intrinsics::indices::AccessFlags;
 
+use super::implied::ImpliedBlock;
 use super::layouts::Places;
 use super::qualifiers::Qualifiers;
 use super::scopes::Entity;
@@ -190,7 +192,7 @@ impl Analyzer<'_> {
             tokens: source.tokens,
         };
         let is_placed = found.align.is_some() || qualifiers.iter().any(|own| own.align.or(own.traits.offset).is_some());
-        if is_placed && packing == Packing::Unspecified && is_memory(storage) {
+        if is_placed && matches!(packing, Packing::Shared | Packing::Packed) && is_memory(storage) {
             let place = "for a block without `std140` or `std430`";
             self.report(SemanticError::Layout { name: "align or offset".to_owned(), place }, source.tokens);
         }
@@ -200,7 +202,10 @@ impl Analyzer<'_> {
             block.members.push(Member { variable: None, row_major, offset: 0, traits: member.traits });
         }
         if is_memory(storage) {
-            if !is_broken {
+            if !is_broken && self.has_implied_length(structure) {
+                let (members, lengths) = (qualifiers.clone(), FxHashMap::default());
+                self.implied.insert(id, ImpliedBlock { members, of_block: found.clone(), lengths });
+            } else if !is_broken {
                 self.place_members(structure, &mut block, &qualifiers, found);
             }
             self.program.globals.push(variable);
@@ -243,6 +248,13 @@ impl Analyzer<'_> {
         }
         let ty = self.sized_by_stage(ty, storage, found.traits.patch, instance.tokens);
         self.check_per_vertex_array(ty, storage, found, instance.tokens);
+        let types = &self.program.types;
+        let is_nested = matches!(types.get(ty), TypeData::Array { element, .. } if element != structure);
+        if is_nested && is_memory(storage) && self.version().is_es() {
+            let (ty, hint) = (self.type_name(ty), Some("arrays of blocks have one dimension in GLSL ES"));
+            self.report(SemanticError::TypeNotAllowed { what: "a block", ty, hint }, instance.tokens);
+            return structure;
+        }
         let is_open = matches!(self.program.types.get(ty), TypeData::Array { length: None, .. });
         if is_open && !self.is_per_vertex(storage, found.traits.patch) {
             self.report(SemanticError::Unsized { what: "an array of blocks" }, instance.tokens);
@@ -255,7 +267,13 @@ impl Analyzer<'_> {
     }
 
     /// Places the members of a block in memory.
-    fn place_members(&mut self, structure: TypeId, block: &mut Block, own: &[Qualifiers], found: &Qualifiers) {
+    pub(super) fn place_members(
+        &mut self,
+        structure: TypeId,
+        block: &mut Block,
+        own: &[Qualifiers],
+        found: &Qualifiers,
+    ) {
         let fields = self.program.types.fields(structure).to_vec();
         let mut end = 0u32;
         for ((field, member), own) in fields.iter().zip(&mut block.members).zip(own) {

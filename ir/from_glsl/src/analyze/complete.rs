@@ -7,7 +7,7 @@ use super::SemanticError;
 use crate::program::{Primitive, Program, Storage, VariableId};
 use crate::symbol::Interner;
 use crate::token::TokenRange;
-use crate::types::Scalar;
+use crate::types::{Scalar, TypeData};
 use crate::version::NEVER;
 
 /// Locations of vertex inputs.
@@ -28,7 +28,20 @@ pub(crate) fn find_errors(program: &Program, interner: &Interner) -> Vec<(Semant
         check_locations(program, interner, storage, &mut errors);
     }
     check_outputs(program, interner, &mut errors);
+    check_members(program, &mut errors);
     errors
+}
+
+/// Reports members of storage blocks that get no length from an index.
+fn check_members(program: &Program, errors: &mut Vec<(SemanticError, TokenRange)>) {
+    for block in program.arenas.block.iter().filter(|block| block.storage == Storage::Buffer) {
+        let fields = program.types.fields(program.types.without_arrays(program.variable(block.variable).ty));
+        let before_last = fields.get(..fields.len().saturating_sub(1)).unwrap_or_default();
+        let is_open = |ty| matches!(program.types.get(ty), TypeData::Array { length: None, .. });
+        for field in before_last.iter().filter(|field| is_open(field.ty)) {
+            errors.push((SemanticError::Unsized { what: "a member before the last one of a block" }, field.tokens));
+        }
+    }
 }
 
 /// Reports outputs without location, where the version needs one for each of several.
@@ -115,14 +128,16 @@ fn check_locations(
         let Some(taken) = taken.get_mut(index).and_then(|taken| taken.get_mut(first as usize..end as usize)) else {
             continue;
         };
-        let components = program.components(id);
-        let parts = || taken.iter().flat_map(|parts| parts.get(components.clone()).unwrap_or(parts));
+        let parts = || {
+            let slots = taken.iter().zip(0..);
+            slots.flat_map(|(parts, slot)| parts.get(program.components(id, slot)).unwrap_or(parts))
+        };
         let other = parts().flatten().next().copied();
         let sharing = || taken.iter().flatten().flatten().copied();
         let class = component_class(program, id);
         let other = other.or_else(|| sharing().find(|&other| component_class(program, other) != class));
-        for parts in taken.iter_mut() {
-            if let Some(parts) = parts.get_mut(components.clone()) {
+        for (parts, slot) in taken.iter_mut().zip(0..) {
+            if let Some(parts) = parts.get_mut(program.components(id, slot)) {
                 parts.fill(Some(id));
             }
         }

@@ -5,6 +5,7 @@ use super::layouts::Places;
 use super::memory::MemoryObject;
 use super::qualifiers::Qualifiers;
 use super::scopes::Entity;
+use super::storage::may_be_unused;
 use super::{Analyzer, SemanticError};
 use crate::ast::{self, Declaration, DeclarationId};
 use crate::extension::Extension;
@@ -130,6 +131,10 @@ impl Analyzer<'_> {
         }
         let offset = self.counter_offset(found, ty, declarator);
         let id = self.add_variable(declarator.name, ty, storage, declarator.tokens);
+        let is_large = may_be_unused(storage) && self.program.types.summary(ty).registers > self.unit.max_registers;
+        if is_large {
+            self.large.push(id);
+        }
         let keeps_value = matches!(storage, Storage::Const | Storage::Uniform);
         let precision = self.precision_or_default(found.precision, ty);
         let is_per_vertex = self.is_per_vertex(storage, is_patch);
@@ -151,7 +156,7 @@ impl Analyzer<'_> {
             self.capture(id, &found.capture, declarator.tokens);
         }
         self.declare(declarator.name, Entity::Variable(id), declarator.tokens);
-        if keeps_value && (constant.is_some() || value.is_none()) {
+        if keeps_value && (constant.is_some() || value.is_none()) || is_large {
             return None;
         }
         // A constant of a value that is not constant is a variable that nothing else writes.

@@ -5,16 +5,18 @@ use rustc_hash::FxHashMap;
 use super::type_specs::MAX_COPIED_REGISTERS;
 use super::{Analyzer, SemanticError};
 use crate::program::{FunctionId, Storage, VariableId};
-use crate::types::TypeData;
+use crate::types::{TypeData, TypeId};
 
 impl Analyzer<'_> {
     pub(super) fn finish(&mut self) {
         self.finish_variables();
+        self.check_large();
+        self.place_implied();
         self.finish_subroutines();
         self.check_recursion();
         self.check_outputs();
         self.check_captures();
-        self.check_coordinates();
+        self.check_redeclarations();
     }
 
     /// Lengths of arrays that were declared without one, and uses of arrays as a whole.
@@ -27,14 +29,9 @@ impl Analyzer<'_> {
             variable.is_indexed |= is_whole;
             variable.traits.invariant |= all_invariant && variable.storage == Storage::Output;
             let (ty, inner) = (variable.ty, variable.max_inner_index.map_or(1, |max| max.saturating_add(1)));
-            if let TypeData::Array { element, length } = self.program.types.get(ty)
-                && let TypeData::Array { element: of_inner, length: None } = self.program.types.get(element)
-            {
-                let sized = self.program.types.array(of_inner, Some(inner));
-                let sized = self.program.types.array(sized, length);
-                if let Some(variable) = self.variable_mut(id) {
-                    variable.ty = sized;
-                }
+            let sized = self.with_inner_length(ty, inner);
+            if let Some(variable) = self.variable_mut(id) {
+                variable.ty = sized;
             }
             let Some(variable) = self.program.arenas.variable.get(number) else { continue };
             let (ty, length) = (variable.ty, variable.max_index.map_or(1, |max| max.saturating_add(1)));
@@ -43,6 +40,32 @@ impl Analyzer<'_> {
                 if let Some(variable) = self.variable_mut(id) {
                     variable.ty = sized;
                 }
+            }
+        }
+    }
+
+    /// A type whose first inner dimension without a length has one.
+    fn with_inner_length(&mut self, ty: TypeId, inner: u32) -> TypeId {
+        let mut outer = Vec::new();
+        let mut at = ty;
+        while let TypeData::Array { element, length } = self.program.types.get(at) {
+            if length.is_none() && !outer.is_empty() {
+                let sized = self.program.types.array(element, Some(inner));
+                return outer.into_iter().rev().fold(sized, |ty, length| self.program.types.array(ty, length));
+            }
+            outer.push(length);
+            at = element;
+        }
+        ty
+    }
+
+    /// Reports variables that are too large and accessed. Others have no registers.
+    fn check_large(&mut self) {
+        for id in std::mem::take(&mut self.large) {
+            let variable = self.program.variable(id);
+            if variable.is_read || variable.is_written {
+                let tokens = variable.tokens;
+                self.report(self.too_large(), tokens);
             }
         }
     }

@@ -100,9 +100,12 @@ impl Analyzer<'_> {
         if found.depth_layout != 0 {
             if builtin.name() == "gl_FragDepth" {
                 if self.is_used_here(id) {
-                    self.report(SemanticError::UsedBefore { name }, declarator.tokens);
+                    self.report(SemanticError::UsedBefore { name: name.clone() }, declarator.tokens);
                 }
-                self.program.layout.depth = found.depth_layout;
+                let depth = std::mem::replace(&mut self.program.layout.depth, found.depth_layout);
+                if depth != 0 && depth != found.depth_layout {
+                    self.report(self.other_declaration(name), declarator.tokens);
+                }
             } else {
                 let error = SemanticError::Layout { name: "depth_*".to_owned(), place: "except for `gl_FragDepth`" };
                 self.report(error, declarator.tokens);
@@ -324,6 +327,21 @@ impl Analyzer<'_> {
         id
     }
 
+    /// Notes the use of a member of `gl_PerVertex`. Those of arrays have names with the array.
+    fn note_member_use(&mut self, builtin: BuiltinVariable) {
+        let (name, stage) = (builtin.name(), self.program.stage);
+        match builtin.role(self.program.version) {
+            Role::Input(_) if name.starts_with("gl_in.") => self.note_vertex_use(true),
+            Role::Output(_) if name.starts_with("gl_out.") => self.note_vertex_use(false),
+            Role::Output(_)
+                if stage != ShaderStage::Fragment && variables::members_of("gl_out").any(|member| member == name) =>
+            {
+                self.note_vertex_use(false);
+            }
+            _ => {}
+        }
+    }
+
     /// Reads a variable: an expression of its value.
     pub(super) fn read(&mut self, id: VariableId, tokens: TokenRange) -> ExprId {
         let variable = self.program.variable(id);
@@ -335,6 +353,9 @@ impl Analyzer<'_> {
         };
         if matches!(self.program.types.get(ty), TypeData::Array { .. }) {
             *self.whole_uses.entry(id).or_default() += 1;
+        }
+        if let Storage::Builtin(builtin) = variable.storage {
+            self.note_member_use(builtin);
         }
         self.reads.push((id, tokens));
         let expr = self.add(ExprKind::Variable(id), ty, tokens, &[]);

@@ -141,8 +141,8 @@ const ROWS: &[Row] = &[
         q.packing = Some(Packing::Std430);
         q.is_std430 = true;
     }),
-    row("shared", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Unspecified)),
-    row("packed", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Unspecified)),
+    row("shared", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Shared)),
+    row("packed", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Packed)),
     row("row_major", Value::None, BLOCKS.or(MEMBER), BLOCK_LAYOUTS, |q, _| q.row_major = Some(true)),
     row("column_major", Value::None, BLOCKS.or(MEMBER), BLOCK_LAYOUTS, |q, _| q.row_major = Some(false)),
     // Which types of variables have one is checked with their memory.

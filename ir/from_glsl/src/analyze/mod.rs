@@ -17,9 +17,12 @@ mod error;
 mod expressions;
 mod finish;
 mod functions;
+mod implied;
+mod indices;
 mod language;
 mod layouts;
 mod memory;
+mod nodes;
 mod operators;
 mod per_vertex;
 mod products;
@@ -47,10 +50,7 @@ use crate::findings::Findings;
 use crate::keyword::Keyword;
 use crate::options::ConstantValues;
 use crate::packing::Packer;
-use crate::program::{
-    Arenas, BlockId, Constant, ConstantId, Expr, ExprId, ExprKind, ExprList, FunctionId, Layout, Packing, Program,
-    Stmt, StmtId, StmtKind, Storage, Traits, Variable, VariableId,
-};
+use crate::program::{Arenas, BlockId, Constant, ConstantId, ExprId, FunctionId, Layout, Packing, Program, VariableId};
 use crate::symbol::{Interner, Symbol};
 use crate::token::{TokenRange, Tokens};
 use crate::types::{TypeId, Types};
@@ -64,9 +64,6 @@ use scopes::{Entity, Scopes};
 #[cfg(test)]
 pub(crate) use type_specs::MAX_COPIED_REGISTERS;
 use units::EarlierUnits;
-
-/// Components of constants that are not counted: those of a matrix.
-const MAX_SMALL_CONSTANT: usize = 16;
 
 /// Components of all other constants: 128 MB.
 pub(crate) const MAX_COMPONENTS: u64 = 1 << 24;
@@ -119,6 +116,7 @@ pub(crate) fn analyze(
         typed: vec![ExprId(0); ast.exprs.len()],
         overloads: FxHashMap::default(),
         reads: Vec::new(),
+        large: Vec::new(),
         whole_uses: FxHashMap::default(),
         constants: FxHashMap::default(),
         precisions: Precisions::new(unit.stage, unit.version),
@@ -139,6 +137,7 @@ pub(crate) fn analyze(
         uniform_defaults: Default::default(),
         buffer_defaults: Default::default(),
         packer: Packer::default(),
+        implied: FxHashMap::default(),
         capture_buffer: 0,
         per_vertex: Vec::new(),
         first_lengths: FxHashMap::default(),
@@ -206,6 +205,8 @@ struct Analyzer<'a> {
     overloads: FxHashMap<Symbol, Rc<Overloads>>,
     /// Variables that the current expression reads.
     reads: Vec<(VariableId, TokenRange)>,
+    /// Variables that are too large if code accesses them.
+    large: Vec<VariableId>,
     /// Arrays: uses other than by an index.
     whole_uses: FxHashMap<VariableId, u32>,
     /// Scalar constants by type and bits.
@@ -242,6 +243,8 @@ struct Analyzer<'a> {
     uniform_defaults: (Packing, bool),
     buffer_defaults: (Packing, bool),
     packer: Packer,
+    /// Blocks whose members have lengths that follow from indices.
+    implied: FxHashMap<BlockId, implied::ImpliedBlock>,
     /// The default of `xfb_buffer`.
     capture_buffer: u32,
     /// Variables with an element for each vertex, with those of blocks.
@@ -358,123 +361,6 @@ impl Analyzer<'_> {
             TypeId::UINT => Some(i64::from(bits as u32)),
             _ => None,
         }
-    }
-
-    fn add_expr(&mut self, expr: Expr) -> ExprId {
-        self.program.arenas.expr.push(expr);
-        ExprId(self.program.arenas.expr.len() as u32 - 1)
-    }
-
-    /// Adds an expression whose effects are those of its operands.
-    fn add(&mut self, kind: ExprKind, ty: TypeId, tokens: TokenRange, operands: &[ExprId]) -> ExprId {
-        let has_effects = operands.iter().any(|&operand| self.program.expr(operand).has_effects);
-        self.add_expr(Expr { kind, ty, constant: None, has_effects, tokens })
-    }
-
-    /// Adds an expression that may be constant.
-    fn add_folded(
-        &mut self,
-        kind: ExprKind,
-        ty: TypeId,
-        tokens: TokenRange,
-        operands: &[ExprId],
-        value: Option<Constant>,
-    ) -> ExprId {
-        let expr = self.add(kind, ty, tokens, operands);
-        if let Some(value) = value.filter(|value| self.spend_components(value.bits.len(), tokens)) {
-            let constant = self.add_constant(value);
-            if let Some(expr) = self.program.arenas.expr.get_mut(expr.0 as usize) {
-                expr.constant = Some(constant);
-            }
-        }
-        expr
-    }
-
-    /// Whether constants may have these further components. Each use of a part of a large constant is another constant.
-    fn spend_components(&mut self, count: usize, tokens: TokenRange) -> bool {
-        if count <= MAX_SMALL_CONSTANT || self.folded_components > MAX_COMPONENTS {
-            return count <= MAX_SMALL_CONSTANT;
-        }
-        self.folded_components += count as u64;
-        let fits = self.folded_components <= MAX_COMPONENTS;
-        if !fits {
-            let what = "components of constant expressions";
-            self.report(SemanticError::Limit { what, limit: MAX_COMPONENTS }, tokens);
-        }
-        fits
-    }
-
-    /// Gives an expression the value of an operand, if that has one.
-    fn set_constant_of(&mut self, expr: ExprId, operand: ExprId) {
-        let constant = self.program.expr(operand).constant;
-        if let Some(expr) = self.program.arenas.expr.get_mut(expr.0 as usize) {
-            expr.constant = constant;
-        }
-    }
-
-    /// Adds a constant expression.
-    fn add_value(&mut self, value: Constant, tokens: TokenRange) -> ExprId {
-        let ty = value.ty;
-        let constant = Some(self.add_constant(value));
-        self.add_expr(Expr { kind: ExprKind::Constant, ty, constant, has_effects: false, tokens })
-    }
-
-    fn add_constant(&mut self, value: Constant) -> ConstantId {
-        let scalar = match value.bits.as_slice() {
-            &[bits] => Some((value.ty, bits)),
-            _ => None,
-        };
-        if let Some(&constant) = scalar.as_ref().and_then(|key| self.constants.get(key)) {
-            return constant;
-        }
-        self.program.arenas.constant.push(value);
-        let id = ConstantId(self.program.arenas.constant.len() as u32 - 1);
-        if let Some(key) = scalar {
-            self.constants.insert(key, id);
-        }
-        id
-    }
-
-    /// Adds an expression with an error that was reported.
-    fn error_expr(&mut self, tokens: TokenRange) -> ExprId {
-        self.add(ExprKind::Error, TypeId::ERROR, tokens, &[])
-    }
-
-    fn add_list(&mut self, exprs: &[ExprId]) -> ExprList {
-        let start = self.program.lists.len() as u32;
-        self.program.lists.extend_from_slice(exprs);
-        ExprList { start, len: exprs.len() as u32 }
-    }
-
-    fn add_stmt(&mut self, kind: StmtKind, tokens: TokenRange) -> StmtId {
-        self.program.arenas.stmt.push(Stmt { kind, tokens });
-        StmtId(self.program.arenas.stmt.len() as u32 - 1)
-    }
-
-    fn add_variable(&mut self, name: Symbol, ty: TypeId, storage: Storage, tokens: TokenRange) -> VariableId {
-        let variable = Variable {
-            name,
-            ty,
-            storage,
-            traits: Traits::default(),
-            block: None,
-            capture: None,
-            is_redeclared: false,
-            max_inner_index: None,
-            is_per_vertex: false,
-            value: None,
-            tokens,
-            max_index: None,
-            is_indexed: false,
-            is_read: false,
-            is_written: false,
-        };
-        self.program.arenas.variable.push(variable);
-        VariableId(self.program.arenas.variable.len() as u32 - 1)
-    }
-
-    fn variable_mut(&mut self, id: VariableId) -> Option<&mut Variable> {
-        self.program.arenas.variable.get_mut(id.0 as usize)
     }
 
     /// Declares a name in the innermost scope. Names that are declared there already are an error.

@@ -247,11 +247,12 @@ impl Analyzer<'_> {
                 return;
             }
         }
-        if !self.redeclared_per_vertex.insert(is_input) {
-            self.report(SemanticError::Redeclared { name: "gl_PerVertex".to_owned() }, source.tokens);
+        self.redeclared_per_vertex.insert(is_input);
+        let members = self.redeclared_members(source);
+        let types = members.iter().map(|member| (member.name, member.ty)).collect();
+        if self.earlier_vertex_block(is_input, types, source.tokens).is_some() {
             return;
         }
-        let members = self.redeclared_members(source);
         if let Some(names) = self.program.per_vertex.get_mut(usize::from(is_input)) {
             *names = Some(members.iter().map(|member| member.name).collect());
         }

@@ -220,8 +220,8 @@ impl Analyzer<'_> {
                 "a variable that is not a uniform",
                 Some("declare samplers, images and counters as `uniform`, or as parameters"),
             )
-        } else if summary.registers > self.unit.max_registers {
-            Some(SemanticError::Limit { what: "registers of a variable", limit: self.unit.max_registers.into() })
+        } else if summary.registers > self.unit.max_registers && !may_be_unused(storage) {
+            Some(self.too_large())
         } else if matches!(storage, Storage::Input | Storage::Output) {
             let attribute = storage == Storage::Input && self.program.stage == ShaderStage::Vertex;
             let old = matches!(found.storage, StorageQualifier::Attribute | StorageQualifier::Varying);
@@ -300,6 +300,18 @@ impl Analyzer<'_> {
             }
         }
     }
+}
+
+impl Analyzer<'_> {
+    /// The error of a variable with more registers than the limit.
+    pub(super) fn too_large(&self) -> SemanticError {
+        SemanticError::Limit { what: "registers of a variable", limit: self.unit.max_registers.into() }
+    }
+}
+
+/// Whether only the accesses to a variable count as its uses.
+pub(super) fn may_be_unused(storage: Storage) -> bool {
+    matches!(storage, Storage::Local | Storage::Global)
 }
 
 /// The word of a storage qualifier.

@@ -35,6 +35,18 @@ impl Initial {
     }
 }
 
+/// The redeclarations and uses of `gl_PerVertex` of one interface.
+#[derive(Debug, Default)]
+struct VertexBlock {
+    /// The members of the first redeclaration, by name.
+    members: Option<Vec<(Symbol, TypeId)>>,
+    /// Whether the current unit redeclares it, and whether it uses a member.
+    is_redeclared: bool,
+    is_used: bool,
+    /// Whether a unit uses a member without redeclaration.
+    is_mixed: bool,
+}
+
 /// The declarations of earlier units.
 #[derive(Debug, Default)]
 pub(super) struct EarlierUnits {
@@ -46,6 +58,8 @@ pub(super) struct EarlierUnits {
     used: FxHashSet<VariableId>,
     /// Of each unit: the layout of its declaration of `gl_FragCoord`, and whether it uses the variable.
     coordinates: Vec<(Option<(bool, bool)>, bool)>,
+    /// The redeclarations of `gl_PerVertex`: of outputs, of inputs.
+    vertex_blocks: [VertexBlock; 2],
     /// Number of structs.
     structs: u32,
     /// The initial values of global variables, also of this unit.
@@ -86,8 +100,57 @@ impl<'a> Analyzer<'a> {
         (variable.is_read || variable.is_written) && !self.earlier.used.contains(&id)
     }
 
+    /// The error of a variable of the language with two different declarations.
+    pub(super) fn other_declaration(&self, name: String) -> SemanticError {
+        match self.earlier.coordinates.is_empty() {
+            true => SemanticError::Redeclared { name },
+            false => SemanticError::UnitMismatch { name },
+        }
+    }
+
+    /// Notes the use of a member of `gl_PerVertex`.
+    pub(super) fn note_vertex_use(&mut self, is_input: bool) {
+        if let Some(block) = self.earlier.vertex_blocks.get_mut(usize::from(is_input)) {
+            block.is_used = true;
+        }
+    }
+
+    /// Compares a redeclaration of `gl_PerVertex` with that of an earlier unit. Returns `None` without an earlier one.
+    pub(super) fn earlier_vertex_block(
+        &mut self,
+        is_input: bool,
+        mut members: Vec<(Symbol, TypeId)>,
+        tokens: TokenRange,
+    ) -> Option<()> {
+        members.sort_unstable();
+        let block = self.earlier.vertex_blocks.get_mut(usize::from(is_input))?;
+        let is_repeated = std::mem::replace(&mut block.is_redeclared, true);
+        let Some(first) = &block.members else {
+            block.members = Some(members);
+            return None;
+        };
+        if is_repeated {
+            self.report(SemanticError::Redeclared { name: "gl_PerVertex".to_owned() }, tokens);
+        } else if *first != members {
+            self.report(SemanticError::UnitMismatch { name: "gl_PerVertex".to_owned() }, tokens);
+        }
+        Some(())
+    }
+
+    /// Checks that all units that use members of `gl_PerVertex` redeclare it, or none does.
+    fn check_vertex_blocks(&mut self) {
+        if self.earlier.vertex_blocks.iter().any(|block| block.members.is_some() && block.is_mixed) {
+            let error = SemanticError::UnitMismatch { name: "gl_PerVertex".to_owned() };
+            self.report(error, TokenRange::default());
+        }
+    }
+
     /// Records the uses in a compilation unit, at its end.
     fn end_unit(&mut self) {
+        for block in &mut self.earlier.vertex_blocks {
+            block.is_mixed |= block.is_used && !block.is_redeclared;
+            (block.is_used, block.is_redeclared) = (false, false);
+        }
         let name = self.interner.intern("gl_FragCoord");
         let mut is_used = false;
         for number in 0..self.program.arenas.variable.len() {
@@ -108,12 +171,13 @@ impl<'a> Analyzer<'a> {
         self.earlier.coordinates.push((layout, is_used));
     }
 
-    /// Checks at the end that all units that use `gl_FragCoord` declare it in the same way, or none does.
-    pub(super) fn check_coordinates(&mut self) {
+    /// Checks at the end that all units that use a variable of the language declare it in the same way, or none does.
+    pub(super) fn check_redeclarations(&mut self) {
         if self.earlier.coordinates.is_empty() {
             return;
         }
         self.end_unit();
+        self.check_vertex_blocks();
         let units = std::mem::take(&mut self.earlier.coordinates);
         let mut layouts = units.iter().filter_map(|(layout, _)| *layout);
         let Some(first) = layouts.next() else { return };
@@ -202,7 +266,10 @@ impl<'a> Analyzer<'a> {
             TypeData::Array { element, length } => Some((element, length)),
             _ => None,
         };
+        let is_elsewhere = (traits.location.zip(found.traits.location)).is_some_and(|(a, b)| a != b);
         let mut is_same = variable.storage == storage
+            && !is_elsewhere
+            && traits.component.unwrap_or(0) == found.traits.component.unwrap_or(0)
             && traits.centroid == found.traits.centroid
             && traits.invariant == found.traits.invariant
             && traits.interpolation == found.traits.interpolation;

@@ -1,4 +1,5 @@
-//! Arrays of floats that share vectors of four: clip and cull distances, and levels of tessellation.
+//! Arrays of scalars that share vectors of four: clip and cull distances, levels of tessellation, and inputs and outputs
+//! that linking packs.
 //!
 //! The IR variable of such an array is an array of vectors, with an outer dimension if there is an element for each
 //! vertex. Cull distances follow clip distances in the same variable.
@@ -15,17 +16,18 @@ use super::places::{Lanes, Place, Value};
 use super::{Context, EmitError, Emitter, index};
 use crate::builtins::variables::Role;
 use crate::program::{ExprId, Storage, VariableId};
-use crate::types::{TypeData, TypeId};
+use crate::types::{Scalar, TypeData, TypeId};
 
 /// An array that shares vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Packed {
     /// The deref of the array of vectors.
     pub(super) deref: Def,
-    /// The number of the first float in it.
+    /// The number of the first scalar in it.
     pub(super) first: u32,
-    /// Number of floats.
+    /// Number of scalars.
     pub(super) length: u32,
+    pub(super) scalar: Scalar,
     /// Whether an index of a vertex is still to come.
     pub(super) is_arrayed: bool,
 }
@@ -40,23 +42,22 @@ fn slot_of(role: Role) -> Option<(bool, u8)> {
 }
 
 impl Context<'_> {
-    /// The number of floats of a variable; `None` for others.
-    pub(super) fn packed_length(&self, id: VariableId) -> Option<u32> {
-        let variable = self.program.variable(id);
-        let Storage::Builtin(builtin) = variable.storage else { return None };
-        if !builtin.is_compact() {
+    /// The type and number of the scalars of a variable that is such an array; `None` for others.
+    pub(super) fn packed_scalars(&self, id: VariableId) -> Option<(Scalar, u32)> {
+        if !self.program.is_packed(id) {
             return None;
         }
-        let mut ty = variable.ty;
-        if variable.is_per_vertex
-            && let TypeData::Array { element, .. } = self.program.types.get(ty)
-        {
-            ty = element;
-        }
-        match self.program.types.get(ty) {
-            TypeData::Array { length, .. } => Some(length.unwrap_or(1)),
+        match self.program.types.get(self.program.type_of_vertex(id)) {
+            TypeData::Array { element, length } => {
+                Some((self.program.types.scalar(element).unwrap_or(Scalar::Float), length.unwrap_or(1)))
+            }
             _ => None,
         }
+    }
+
+    /// The number of scalars of such an array.
+    pub(super) fn packed_length(&self, id: VariableId) -> Option<u32> {
+        self.packed_scalars(id).map(|(_, length)| length)
     }
 
     /// The variable of the clip distances of the same direction as cull distances, or the reverse.
@@ -89,7 +90,7 @@ impl Context<'_> {
         }
     }
 
-    /// The variable that a packed array is in, and the number of its first float.
+    /// The variable that a packed array is in, and the number of its first scalar.
     pub(super) fn packed_place(&self, id: VariableId) -> (VariableId, u32) {
         match self.other_distances(id).filter(|_| self.is_cull(id)) {
             Some(clip) => (clip, self.packed_length(clip).unwrap_or(0)),
@@ -97,12 +98,12 @@ impl Context<'_> {
         }
     }
 
-    /// The IR type of a packed array, with the floats of the array that shares it.
+    /// The IR type of a packed array, with the scalars of the array that shares it.
     pub(super) fn packed_array_type(&mut self, id: VariableId) -> IrType {
-        let own = self.packed_length(id).unwrap_or(1);
+        let (scalar, own) = self.packed_scalars(id).unwrap_or((Scalar::Float, 1));
         let of_other = self.other_distances(id).and_then(|other| self.packed_length(other)).unwrap_or(0);
         let vectors = own.saturating_add(of_other).div_ceil(4).max(1);
-        let element = self.ir_type(TypeId::VEC4);
+        let element = self.ir_type(TypeId::vector(scalar, 4));
         let array = self.shader.types.intern(IrTypeData::Array { element, length: vectors, stride: 0 });
         let variable = self.program.variable(id);
         match self.program.types.get(variable.ty) {
@@ -131,19 +132,19 @@ impl Context<'_> {
 }
 
 impl Emitter<'_, '_, '_> {
-    /// An index of a packed array: a vertex, or a float.
+    /// An index of a packed array: a vertex, or a scalar.
     pub(super) fn packed_index(&mut self, packed: Packed, number: ExprId) -> Result<Value, EmitError> {
         if packed.is_arrayed {
             let number = self.vector_of(number)?;
             let deref = self.element_deref(packed.deref, number);
             return Ok(Value::Packed(Packed { deref, is_arrayed: false, ..packed }));
         }
-        let place = self.packed_float(packed, number)?;
+        let place = self.packed_scalar(packed, number)?;
         Ok(self.load_place(place))
     }
 
-    /// The place of a float.
-    pub(super) fn packed_float(&mut self, packed: Packed, number: ExprId) -> Result<Place, EmitError> {
+    /// The place of a scalar.
+    pub(super) fn packed_scalar(&mut self, packed: Packed, number: ExprId) -> Result<Place, EmitError> {
         let constant = self.context.program.value(number).and_then(|value| value.bits.first().copied());
         if let Some(number) = constant {
             return Ok(self.packed_at(packed, number as u32));
@@ -157,21 +158,23 @@ impl Emitter<'_, '_, '_> {
         let deref = self.element_deref(packed.deref, vector);
         if self.b.body.deref_modes(deref).intersects(self.shared_modes()) {
             let deref = self.element_deref(deref, component);
-            return Ok(Place::new(deref, TypeId::FLOAT));
+            return Ok(Place::new(deref, TypeId::vector(packed.scalar, 1)));
         }
-        Ok(Place { lanes: Some(Lanes::Indexed(component)), ..Place::new(deref, TypeId::VEC4) })
+        let vector = TypeId::vector(packed.scalar, 4);
+        Ok(Place { lanes: Some(Lanes::Indexed(component)), ..Place::new(deref, vector) })
     }
 
-    /// The place of a float with a known number.
+    /// The place of a scalar with a known number.
     fn packed_at(&mut self, packed: Packed, number: u32) -> Place {
         let number = packed.first.saturating_add(number.min(packed.length.saturating_sub(1)));
         let vector = index(&mut self.b, number / 4);
         let deref = self.element_deref(packed.deref, vector);
-        Place { lanes: Some(Lanes::Fixed([(number % 4) as u8; 4], 1)), ..Place::new(deref, TypeId::VEC4) }
+        let vector_type = TypeId::vector(packed.scalar, 4);
+        Place { lanes: Some(Lanes::Fixed([(number % 4) as u8; 4], 1)), ..Place::new(deref, vector_type) }
     }
 
     /// Copies a packed array to memory of its type.
-    pub(super) fn unpack_floats(&mut self, packed: Packed) -> Value {
+    pub(super) fn unpack_scalars(&mut self, packed: Packed) -> Value {
         let vertices = if packed.is_arrayed { self.length_of(packed.deref) } else { 1 };
         let ty = self.packed_type(packed, vertices);
         let Some(ty) = ty else { return Value::None };
@@ -190,14 +193,14 @@ impl Emitter<'_, '_, '_> {
                 let value = self.load_place(place);
                 let number = index(&mut self.b, number);
                 let deref = self.element_deref(to, number);
-                self.store(Place::new(deref, TypeId::FLOAT), value);
+                self.store(Place::new(deref, TypeId::vector(packed.scalar, 1)), value);
             }
         }
         Value::Memory(to, ty)
     }
 
     /// Stores an array to a packed array.
-    pub(super) fn store_floats(&mut self, packed: Packed, value: Value) {
+    pub(super) fn store_scalars(&mut self, packed: Packed, value: Value) {
         let Value::Memory(from, _) = value else { return };
         for number in 0..packed.length {
             let at = index(&mut self.b, number);
@@ -219,7 +222,7 @@ impl Emitter<'_, '_, '_> {
     /// The type of a packed array in the language, which the unit has.
     fn packed_type(&self, packed: Packed, vertices: u32) -> Option<TypeId> {
         let types = &self.context.program.types;
-        let floats = types.find_array(TypeId::FLOAT, packed.length)?;
-        if packed.is_arrayed { types.find_array(floats, vertices) } else { Some(floats) }
+        let scalars = types.find_array(TypeId::vector(packed.scalar, 1), packed.length)?;
+        if packed.is_arrayed { types.find_array(scalars, vertices) } else { Some(scalars) }
     }
 }

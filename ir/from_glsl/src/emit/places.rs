@@ -28,7 +28,7 @@ pub(super) enum Value {
     Memory(Def, TypeId),
     /// Structs of state, and arrays of them, which share registers.
     State(Def, TypeId),
-    /// Floats that share vectors.
+    /// Scalars that share vectors.
     Packed(Packed),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Place {
     pub(super) ty: TypeId,
     /// Components of a vector; `None` for all.
     pub(super) lanes: Option<Lanes>,
-    /// Floats that share vectors, instead of memory of the type.
+    /// Scalars that share vectors, instead of memory of the type.
     pub(super) packed: Option<Packed>,
 }
 
@@ -129,7 +129,7 @@ impl Emitter<'_, '_, '_> {
         let Place { deref, ty, lanes, packed } = place;
         if let Some(packed) = packed {
             let value = self.unpacked(value);
-            self.store_floats(packed, value);
+            self.store_scalars(packed, value);
             return;
         }
         match (self.unpacked(value), lanes) {
@@ -266,7 +266,7 @@ impl Emitter<'_, '_, '_> {
     fn index_place(&mut self, place: Place, number: ExprId, ty: TypeId) -> Result<Place, EmitError> {
         if let Some(packed) = place.packed {
             if !packed.is_arrayed {
-                return self.packed_float(packed, number);
+                return self.packed_scalar(packed, number);
             }
             let number = self.vector_of(number)?;
             let deref = self.element_deref(packed.deref, number);

@@ -76,7 +76,7 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn unpacked(&mut self, value: Value) -> Value {
         let (from, ty) = match value {
             Value::State(from, ty) => (from, ty),
-            Value::Packed(packed) => return self.unpack_floats(packed),
+            Value::Packed(packed) => return self.unpack_scalars(packed),
             value => return value,
         };
         let to = self.temporary_of(ty);

@@ -77,14 +77,14 @@ impl Emitter<'_, '_, '_> {
         if let Some(value) = self.system_value(id, ty) {
             return value;
         }
-        if let Some(length) = self.context.packed_length(id) {
+        if let Some((scalar, length)) = self.context.packed_scalars(id) {
             let (of, first) = self.context.packed_place(id);
             let variable = self.ir_variable(of);
             let VariableData { mode, ty, .. } = self.context.shader.variables[variable];
             let deref = self.b.deref_var(variable, mode, ty);
             let is_arrayed = self.context.program.variable(id).is_per_vertex;
             self.context.note_distances(id);
-            return Value::Packed(Packed { deref, first, length, is_arrayed });
+            return Value::Packed(Packed { deref, first, length, scalar, is_arrayed });
         }
         let variable = self.ir_variable(id);
         // The type may have got its length after this expression.

@@ -4,10 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::LinkError;
 use super::compare::{Difference, difference};
-use crate::program::{Block, Storage, Variable};
+use super::separable::is_exact;
+use crate::keyword::Keyword;
+use crate::program::{Block, Member, Storage, Variable};
 use crate::stage::{StageUnit, stage_name};
 use crate::token::TokenRange;
-use crate::types::TypeData;
+use crate::types::{TypeData, TypeId};
 
 /// The blocks of a storage by name.
 fn blocks(stage: &StageUnit, storage: Storage) -> FxHashMap<&str, &Block> {
@@ -57,6 +59,7 @@ fn block_difference(stages: [&StageUnit; 2], blocks: [&Block; 2]) -> Option<Stri
         return Some(format!("it has {} members instead of {}", others.len(), fields.len()));
     }
     let is_memory = matches!(first.storage, Storage::Uniform | Storage::Buffer);
+    let is_exact = !is_memory && is_exact(a, b);
     if is_memory && first.packing != second.packing {
         return Some("its layout is another one".to_owned());
     }
@@ -70,9 +73,14 @@ fn block_difference(stages: [&StageUnit; 2], blocks: [&Block; 2]) -> Option<Stri
         if is_memory && (member.row_major != other_member.row_major || member.offset != other_member.offset) {
             return Some(format!("the layout of `{name}` is another one"));
         }
+        let types = [member_type(a, first, member, field.ty), member_type(b, second, other_member, other.ty)];
         let variable =
             |stage: &StageUnit, block: &Block, ty| Variable { ty, ..stage.program.variable(block.variable).clone() };
-        let pair = [&variable(a, first, field.ty), &variable(b, second, other.ty)];
+        let pair = [&variable(a, first, types[0]), &variable(b, second, types[1])];
+        let precisions = [field, other].map(|field| field.precision.map_or("without precision", Keyword::name));
+        if is_exact && precisions[0] != precisions[1] {
+            return Some(format!("`{name}` is {} instead of {}", precisions[1], precisions[0]));
+        }
         match difference(stages, pair, false) {
             Some(Difference::Type { found, expected }) => {
                 return Some(format!("`{name}` is {found} instead of {expected}"));
@@ -97,4 +105,18 @@ fn block_difference(stages: [&StageUnit; 2], blocks: [&Block; 2]) -> Option<Stri
     }
     let is_instanced = first.has_instance == second.has_instance || !is_memory;
     (!is_instanced).then(|| "only one of them has an instance name".to_owned())
+}
+
+/// The type of a member. Those of inputs and outputs have variables, with the dimensions of the block, in which arrays
+/// without a length got one.
+fn member_type(stage: &StageUnit, block: &Block, member: &Member, declared: TypeId) -> TypeId {
+    let program = &stage.program;
+    let Some(variable) = member.variable else { return declared };
+    let (mut of_block, mut ty) = (program.variable(block.variable).ty, program.variable(variable).ty);
+    while let (TypeData::Array { element: outer, .. }, TypeData::Array { element, .. }) =
+        (program.types.get(of_block), program.types.get(ty))
+    {
+        (of_block, ty) = (outer, element);
+    }
+    ty
 }

@@ -1,7 +1,7 @@
 //! Compares the types of one variable in two stages, whose types have no common numbers.
 
 use crate::keyword::Keyword;
-use crate::program::Variable;
+use crate::program::{Storage, Variable};
 use crate::stage::StageUnit;
 use crate::types::{TypeData, TypeId};
 
@@ -18,11 +18,15 @@ pub(super) enum Difference {
 /// The first difference between the declarations of a variable in two stages. Precisions are compared if the language
 /// has them and, outside of structs, only if `is_strict`.
 pub(super) fn difference(stages: [&StageUnit; 2], variables: [&Variable; 2], is_strict: bool) -> Option<Difference> {
+    // Inputs and outputs with locations may have structs of different names.
+    let is_located =
+        variables.iter().all(|variable| variable.traits.location.is_some() && variable.storage != Storage::Uniform);
+    let has_names = !is_located || stages.iter().any(|stage| stage.program.version.is_es());
     // Nested structs, on a stack: pairs of types.
     let mut pending = vec![variables.map(|variable| variable.ty)];
     let mut is_outermost = true;
     while let Some(types) = pending.pop() {
-        if let Some(found) = pair(stages, types, is_outermost, &mut pending) {
+        if let Some(found) = pair(stages, types, is_outermost, has_names, &mut pending) {
             return Some(found);
         }
         is_outermost = false;
@@ -38,12 +42,14 @@ fn pair(
     [first, second]: [&StageUnit; 2],
     types: [TypeId; 2],
     is_outermost: bool,
+    has_names: bool,
     pending: &mut Vec<[TypeId; 2]>,
 ) -> Option<Difference> {
     let [a, b] = types;
     let [of_a, of_b] = [&first.program.types, &second.program.types];
     let [expected, found] = [of_a.name(a, &first.interner), of_b.name(b, &second.interner)];
-    if expected != found {
+    let is_struct = matches!(of_a.get(a), TypeData::Struct(_)) && matches!(of_b.get(b), TypeData::Struct(_));
+    if expected != found && (has_names || !is_struct) {
         return Some(if is_outermost {
             Difference::Type { found, expected }
         } else {

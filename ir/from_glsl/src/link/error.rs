@@ -92,6 +92,14 @@ pub(crate) enum LinkError {
         /// The first one.
         other: String,
     },
+    /// An output of a separable program that the program of the next stage lacks.
+    #[error("the {other} shader has an output `{name}` that this shader does not declare in the same way")]
+    Unmatched {
+        /// The output, or its block.
+        name: String,
+        /// The stage before.
+        other: &'static str,
+    },
     /// A uniform with two initial values.
     #[error("the uniform `{name}` has another initial value in the {other} shader")]
     Initializer {
@@ -128,6 +136,7 @@ impl LinkError {
         Block => "G0608" "link-block",
         Stages => "G0609" "link-stages",
         LocationOverlap => "G0610" "link-location-overlap",
+        Unmatched => "G0611" "link-unmatched",
         Units => "G0612" "link-units",
     }
 }

@@ -5,10 +5,13 @@
 //! - Slots are assigned in the order of the producer's declarations: first to variables that both stages use, then to
 //!   the others, so that superfluous declarations take no slot from them. Explicit locations are kept.
 
+mod assign;
 mod blocks;
 mod compare;
 mod error;
+mod packing;
 mod rules;
+mod separable;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +25,7 @@ use crate::keyword::Keyword;
 use crate::program::{Constant, Interpolation, Program, Storage, Variable, VariableId};
 use crate::stage::{StageUnit, stage_name};
 use crate::token::TokenRange;
+use assign::assign;
 use compare::{Difference, difference};
 
 /// Slots between stages.
@@ -65,7 +69,11 @@ pub(crate) fn link(stages: &mut [StageUnit]) -> Vec<Slots> {
         rules::check_colors(producer, consumer);
         check_varyings(producer, consumer);
         check_builtins(producer, consumer);
-        assign(producer, consumer, of_producer, of_consumer);
+        separable::check_exact(producer, consumer);
+        let is_by_order = separable::is_loose(producer, consumer) && separable::has_unmatched(producer, consumer);
+        if !is_by_order {
+            assign(producer, consumer, of_producer, of_consumer);
+        }
     }
     slots
 }
@@ -151,6 +159,7 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
         let outputs = by_name(producer, Storage::Output);
         let stage = stage_name(producer.program.stage);
         let version = consumer.program.version;
+        let is_loose = separable::is_loose(producer, consumer);
         let located = outputs.values().filter_map(|&(id, output)| Some((output.traits.location?, id, output)));
         let located: Vec<(u32, VariableId, &Variable)> = located.collect();
         for (id, input) in globals(&consumer.program, Storage::Input) {
@@ -160,14 +169,14 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
                 let same = |&&(first, _, output): &&(u32, VariableId, &Variable)| {
                     first == location && output.traits.component.unwrap_or(0) == input.traits.component.unwrap_or(0)
                 };
-                let range = location..location.saturating_add(consumer.program.slots(id));
-                let components = consumer.program.components(id);
-                let overlaps = |&&(first, id, _): &&(u32, VariableId, &Variable)| {
-                    let others = producer.program.components(id);
-                    first < range.end
-                        && range.start < first.saturating_add(producer.program.slots(id))
-                        && others.start < components.end
-                        && components.start < others.end
+                let end = location.saturating_add(consumer.program.slots(id));
+                let overlaps = |&&(first, other, _): &&(u32, VariableId, &Variable)| {
+                    let mut common = first.max(location)..end.min(first.saturating_add(producer.program.slots(other)));
+                    common.any(|slot| {
+                        let others = producer.program.components(other, slot - first);
+                        let components = consumer.program.components(id, slot - location);
+                        others.start < components.end && components.start < others.end
+                    })
                 };
                 let exact = located.iter().find(same);
                 let found = exact.or_else(|| located.iter().find(overlaps));
@@ -190,8 +199,11 @@ fn check_varyings(producer: &StageUnit, consumer: &mut StageUnit) {
                     continue;
                 }
             }
-            let Some(&(output_id, output)) = outputs.get(name) else {
-                if input.is_read {
+            // Two locations that differ are two variables.
+            let is_same =
+                |(_, output): &&Global<'_>| input.traits.location.is_none() || output.traits.location.is_none();
+            let Some(&(output_id, output)) = outputs.get(name).filter(is_same) else {
+                if input.is_read && !is_loose {
                     let error = LinkError::Undeclared { name: name.to_owned(), producer: stage };
                     errors.push((error, input.tokens));
                 }
@@ -301,63 +313,6 @@ fn check_builtins(producer: &StageUnit, consumer: &mut StageUnit) {
                 };
                 consumer.report(&error, input.tokens);
             }
-        }
-    }
-}
-
-/// Assigns slots to the variables between two stages. Variables of patches have separate slots.
-fn assign(producer: &StageUnit, consumer: &StageUnit, of_producer: &mut Slots, of_consumer: &mut Slots) {
-    for is_patch in [false, true] {
-        assign_kind(producer, consumer, is_patch, of_producer, of_consumer);
-    }
-}
-
-fn assign_kind(
-    producer: &StageUnit,
-    consumer: &StageUnit,
-    is_patch: bool,
-    of_producer: &mut Slots,
-    of_consumer: &mut Slots,
-) {
-    let inputs = by_name(consumer, Storage::Input);
-    let mut taken = 0u64;
-    let mask = |first: u32, count: u32| (((1u128 << count.min(64)) - 1) << first.min(64)) as u64;
-    let of_kind = |(_, variable): &Global<'_>| variable.traits.patch == is_patch;
-    for (stage, storage) in [(producer, Storage::Output), (consumer, Storage::Input)] {
-        for (id, variable) in globals(&stage.program, storage).filter(of_kind) {
-            if let Some(location) = variable.traits.location {
-                taken |= mask(location, stage.program.slots(id));
-            }
-        }
-    }
-    let mut next = |count: u32| {
-        let free = (0..SLOTS).find(|&first| first + count <= SLOTS && taken & mask(first, count) == 0);
-        // Beyond the slots, which is an error of assignment.
-        let first = free.unwrap_or(SLOTS);
-        taken |= mask(first, count);
-        first
-    };
-    for is_shared in [true, false] {
-        for (id, output) in globals(&producer.program, Storage::Output).filter(of_kind) {
-            let input = inputs
-                .get(producer.interner.spelling(output.name))
-                .filter(|(_, input)| input.traits.location.is_none() || output.traits.location.is_none());
-            let shares = input.is_some_and(|&(input, _)| is_used(consumer, input));
-            if shares != is_shared || !shares && !is_used(producer, id) {
-                continue;
-            }
-            let explicit = output.traits.location.or(input.and_then(|(_, input)| input.traits.location));
-            let first = explicit.unwrap_or_else(|| next(producer.program.slots(id)));
-            of_producer.insert(id, first);
-            if let Some(&(input, _)) = input {
-                of_consumer.insert(input, first);
-            }
-        }
-    }
-    for (id, input) in globals(&consumer.program, Storage::Input).filter(of_kind) {
-        if is_used(consumer, id) && !of_consumer.contains_key(&id) {
-            let first = input.traits.location.unwrap_or_else(|| next(consumer.program.slots(id)));
-            of_consumer.insert(id, first);
         }
     }
 }

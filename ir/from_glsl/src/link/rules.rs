@@ -32,7 +32,7 @@ pub(super) fn check_stages(stages: &mut [StageUnit]) {
         missing = first.map(|stage| (stage, "a vertex shader"));
     }
     let Some((stage, needed)) = missing else { return };
-    if stages.iter().any(|unit| unit.is_separable) && needed == "a vertex shader" {
+    if stages.iter().any(|unit| unit.is_separable || unit.is_separate) && needed == "a vertex shader" {
         return;
     }
     if let Some(unit) = stages.iter_mut().find(|unit| unit.program.stage == stage) {

@@ -147,3 +147,63 @@ fn uniforms_have_one_place() {
         assert_eq!(found.join(" "), expected, "{of_vertex} {of_fragment}");
     }
 }
+
+#[test]
+fn locations_are_the_identity_of_variables() {
+    let file = |output: &str, input: &str| {
+        format!(
+            "[require]\nGLSL >= 4.50\n[vertex shader]\nstruct S {{ vec4 v; }}; layout({output};\nvoid main() {{ gl_Position = \
+             vec4(0.0); }}\n[fragment shader]\nstruct T {{ vec4 v; }}; struct U {{ vec3 v; }}; layout({input};\nout vec4 c;\n\
+             void main() {{ c = a.v; }}\n"
+        )
+    };
+    for (output, input, expected) in [
+        ("location = 1) out B { vec4 v; } b", "location = 1) in B { vec4 v; } a", ""),
+        ("location = 1) out B { vec4 v; } b", "location = 2) in B { vec4 v; } a", "G0600"),
+        ("location = 1) out S b", "location = 1) in T a", ""),
+        ("location = 1) out S a", "location = 2) in T a", "G0600"),
+        ("location = 1) out S b; flat out int s", "location = 1) in T a; flat in int s", ""),
+    ] {
+        assert_eq!(codes(&file(output, input)).join(" "), expected, "{output} {input}");
+    }
+    let wrong = file("location = 1) out S b", "location = 1) in U a").replace("a.v;", "a.v.xyzz;");
+    assert_eq!(codes(&wrong), ["G0602"]);
+    // The second slot of a vector of three doubles has two more components.
+    let doubles = |component: u32| {
+        file(
+            &format!("location = 0) flat out dvec3 d; layout(location = 1, component = {component}) flat out double e"),
+            &format!("location = 1, component = {component}) flat in double a"),
+        )
+        .replace("a.v", "vec4(a)")
+    };
+    assert_eq!(codes(&doubles(2)), [""; 0]);
+    assert_eq!(codes(&doubles(0)), ["G0350"]);
+}
+
+#[test]
+fn separate_programs_match_exactly_or_by_order() {
+    let file = |version: &str, output: &str, input: &str| {
+        format!(
+            "[require]\nGLSL {version}\nSSO ENABLED\n[vertex shader]\nout mediump {output};\nvoid main() {{ gl_Position = \
+             vec4(0.0); }}\n[fragment shader]\nin mediump {input};\nout mediump vec4 c;\nvoid main() {{ c = vec4(a); \
+             }}\n"
+        )
+    };
+    for (output, input, expected) in [
+        ("float a", "float a", ""),
+        ("float b", "float a", "G0600"),
+        ("float a, b", "float a", "G0611"),
+        ("float a", "highp float a", "G0604"),
+        ("B { float b; }; out mediump float a", "float a", "G0611"),
+    ] {
+        let file = file("ES >= 3.20", output, input).replace("mediump highp", "highp").replace("mediump B", "B");
+        assert_eq!(codes(&file).join(" "), expected, "{file}");
+    }
+    let readings = read(&file(">= 1.50", "float x, b", "float unread, a"));
+    let place = |reading: &Reading, is_input: bool, name: &str| {
+        let interface = &reading.interface;
+        let list = if is_input { &interface.inputs } else { &interface.outputs };
+        list.iter().find(|variable| variable.name == name).map(|variable| variable.location)
+    };
+    assert_eq!(place(&readings[1], true, "a"), Some(i32::from(tgsi_ir::slots::VaryingSlot::VAR0) + 1));
+}

@@ -64,17 +64,23 @@ fn types_that_double_are_limited() {
     let structs: String = (1..60).map(|i| format!("struct S{i} {{ S{} a, b; }};\n", i - 1)).collect();
     let structs = format!("#version 120\nstruct S0 {{ vec4 a, b; }};\n{structs}");
     clean(Fragment, &[&structs]);
+    // Variables that are not accessed have no registers.
+    let unused =
+        "#version 120\nfloat a[2000000000]; void main() { float b[2000000000]; int n = a.length() + b.length(); }";
+    clean(Fragment, &[&format!("{structs} S59 a; void main() {{ S59 b; }}"), unused]);
+    compile_all(unused.as_bytes());
     only(
         "glsl-limit",
         Fragment,
         &[
-            &format!("{structs} S59 a;"),
+            &format!("{structs} S59 a; void main() {{ a.a; }}"),
             &format!("{structs} void f(S59 a);"),
             &format!("{structs} S59 f();"),
-            &format!("{structs} void main() {{ S59 a; }}"),
-            "float a[2000000000];",
+            &format!("{structs} void main() {{ S59 a; a{}.x = 1.0; }}", ".a".repeat(60)),
+            "float a[2000000000]; void main() { a[0] = 1.0; }",
+            "uniform float a[2000000000];",
             "void f(float a[2000000000]);",
-            "#version 430\nfloat a[60000][60000];",
+            "#version 430\nfloat a[60000][60000]; void main() { a[1][1] = 1.0; }",
         ],
     );
     only("index-range", Fragment, &["float a[]; void main() { a[2000000000] = 1.0; }"]);

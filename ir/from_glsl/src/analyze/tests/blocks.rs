@@ -44,6 +44,52 @@ fn names_of_blocks_are_only_that() {
 }
 
 #[test]
+fn lengths_of_members_of_buffers_follow_from_indices() {
+    let unit = |statement: &str| {
+        format!(
+            "#version 430\nbuffer B {{ vec4 a[]; mat4 m[]; vec4 o[]; }} b; void main() {{ {statement} gl_Position = vec4(0.0); }}"
+        )
+    };
+    let compiled = |statement: &str| crate::compile(unit(statement).as_bytes(), Vertex, &GlslOptions::default());
+    let module = compiled("b.o[0] = b.a[2] + b.a[1] + b.m[1][0];").module.expect("a module");
+    let members: Vec<(String, u32)> =
+        module.interface.resources[0].members.iter().map(|member| (member.path.clone(), member.offset)).collect();
+    let expected = [("B.a", 0), ("B.m", 48), ("B.o", 176)].map(|(path, offset)| (path.to_owned(), offset));
+    assert_eq!(members, expected);
+    for (statement, code) in [
+        ("b.o[0] = b.a[2];", "G0318"),
+        ("b.a[int(b.o[0].x)] = b.m[0][0];", "G0318"),
+        ("b.a[0].x = float(b.m.length()) + b.m[0][0].x;", "G0318"),
+    ] {
+        let found: Vec<&str> = compiled(statement).findings.iter().map(|finding| finding.code.id).collect();
+        assert_eq!(found, [code], "{statement}");
+    }
+}
+
+#[test]
+fn units_of_a_stage_redeclare_one_block() {
+    let file = |first: &str, second: &str| {
+        format!(
+            "[require]\nGLSL >= 1.50\n[geometry shader]\nlayout(triangles) in; layout(points, max_vertices = 1) out; {first}\n\
+             vec4 f(); void main() {{ gl_Position = gl_in[0].gl_Position + f(); EmitVertex(); }}\n[geometry shader]\n\
+             layout(triangles) in; layout(points, max_vertices = 1) out; {second}\n\
+             vec4 f() {{ return gl_in[0].gl_Position; }}\n"
+        )
+    };
+    let block = "in gl_PerVertex { vec4 gl_Position; } gl_in[];";
+    let other = "in gl_PerVertex { vec4 gl_Position; float gl_PointSize; } gl_in[];";
+    for (first, second, expected) in
+        [("", "", true), (block, block, true), (block, other, false), (block, "", false), ("", block, false)]
+    {
+        let text = file(first, second);
+        let stage = crate::shader_test::shader(text.as_bytes(), ShaderStage::Geometry, &GlslOptions::default());
+        let stage = stage.expect("a stage");
+        let compiled = crate::compile::compile_units(&stage.units, ShaderStage::Geometry, &stage.options);
+        assert_eq!(compiled.module.is_some(), expected, "{text}: {:?}", compiled.findings);
+    }
+}
+
+#[test]
 fn blocks_have_allowed_qualifiers_and_types() {
     only(
         "type-not-allowed",
@@ -62,7 +108,7 @@ fn blocks_have_allowed_qualifiers_and_types() {
     only(
         "unsized-array",
         Vertex,
-        &["#version 430\nbuffer B { float a[]; float b; };", "#version 150\nuniform B { float a[]; };"],
+        &["#version 310 es\nbuffer B { highp float a[]; highp float b; };", "#version 150\nuniform B { float a[]; };"],
     );
     only(
         "layout",
