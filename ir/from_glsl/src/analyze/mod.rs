@@ -25,6 +25,7 @@ mod per_vertex;
 mod products;
 mod qualifiers;
 mod scopes;
+mod stage_layouts;
 mod statements;
 mod storage;
 mod subroutines;
@@ -33,6 +34,7 @@ mod targets;
 mod tests;
 mod type_specs;
 mod units;
+mod unreadable;
 
 use std::rc::Rc;
 
@@ -146,6 +148,7 @@ pub(crate) fn analyze(
         takes_lengths: false,
         hidden_members: FxHashSet::default(),
         counters: CounterLayout::default(),
+        interlock: (false, false),
         subroutine_types: FxHashMap::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
@@ -256,6 +259,8 @@ struct Analyzer<'a> {
     hidden_members: FxHashSet<Symbol>,
     /// The places of atomic counters.
     counters: CounterLayout,
+    /// Whether the begin and the end of an interlock occur.
+    interlock: (bool, bool),
     /// Subroutine types of all units, by name.
     subroutine_types: FxHashMap<Symbol, TypeId>,
 }
@@ -460,6 +465,7 @@ impl Analyzer<'_> {
             block: None,
             capture: None,
             is_redeclared: false,
+            is_inout: false,
             max_inner_index: None,
             is_per_vertex: false,
             value: None,

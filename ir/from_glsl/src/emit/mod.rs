@@ -15,6 +15,7 @@
 mod blocks;
 mod calls;
 mod expressions;
+mod framebuffer;
 mod images;
 mod memory;
 mod outputs;
@@ -23,6 +24,7 @@ mod places;
 mod stages;
 mod state;
 mod statements;
+mod subgroups;
 mod textures;
 mod variables;
 
@@ -89,8 +91,10 @@ pub(crate) fn emit(program: &Program, interner: &Interner, main: FunctionId) -> 
         context.emit_function(pending)?;
     }
     context.emit_entry(entry, start)?;
-    let Context { mut shader, origins, interface, shadows, .. } = context;
-    narrow_copies(&mut shader, &shadows);
+    let fetched = context.fetched_lengths();
+    narrow_copies(&mut context.shader, &context.shadows, &fetched);
+    context.fetch_outputs(entry);
+    let Context { shader, origins, interface, .. } = context;
     Ok(Emitted { shader, origins, interface })
 }
 
