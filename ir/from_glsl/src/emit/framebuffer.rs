@@ -7,53 +7,63 @@
 use rustc_hash::FxHashMap;
 use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Function as IrFunction, Variable as IrVariable};
+use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::types::TypeData as IrTypeData;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Builder, Cursor};
 
 use super::Context;
-use crate::program::VariableId;
+use crate::program::{Program, VariableId};
+use crate::symbol::Interner;
 use crate::types::TypeData;
 
-/// A colour of the framebuffer.
-const COLOR: Shape = Shape { num_components: 4, bit_size: 32 };
+/// `gl_LastFragData`, and the output whose loads give it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Framebuffer {
+    copy: VariableId,
+    /// The output, if it is another variable.
+    source: Option<VariableId>,
+}
 
-impl Context<'_> {
-    /// Colours of `gl_LastFragData` that the shader may read.
-    fn framebuffer_length(&self, id: VariableId) -> u32 {
-        match self.program.types.get(self.program.variable(id).ty) {
-            TypeData::Array { length, .. } => length.unwrap_or(1),
-            _ => 1,
-        }
-    }
-
-    /// The output whose loads give `gl_LastFragData`, if it is another variable.
-    pub(super) fn framebuffer_source(&self, id: VariableId) -> Option<VariableId> {
-        let program = self.program;
-        if !program.variable(id).is_framebuffer(program.version) {
-            return None;
-        }
-        let is_single = self.framebuffer_length(id) == 1;
-        program.globals.iter().copied().find(|&id| {
+impl Framebuffer {
+    /// Finds `gl_LastFragData` of a program.
+    pub(super) fn of(program: &Program, interner: &Interner) -> Option<Framebuffer> {
+        let mut globals = program.globals.iter().copied();
+        let copy = globals.find(|&id| program.variable(id).is_framebuffer(program.version))?;
+        let is_single = length(program, copy) == 1;
+        let source = program.globals.iter().copied().find(|&id| {
             let variable = program.variable(id);
-            match self.interner.spelling(variable.name) {
+            match interner.spelling(variable.name) {
                 "gl_FragColor" => is_single && variable.is_written,
                 "gl_FragData" => variable.is_written,
                 _ => false,
             }
-        })
+        });
+        Some(Framebuffer { copy, source })
+    }
+}
+
+/// The elements of a variable; 1 for one that is not an array.
+fn length(program: &Program, id: VariableId) -> u32 {
+    match program.types.get(program.variable(id).ty) {
+        TypeData::Array { length, .. } => length.unwrap_or(1),
+        _ => 1,
+    }
+}
+
+impl Context<'_> {
+    /// The output whose loads give a variable that is `gl_LastFragData`, if it is another variable.
+    pub(super) fn framebuffer_source(&self, id: VariableId) -> Option<VariableId> {
+        self.framebuffer.filter(|framebuffer| framebuffer.copy == id)?.source
     }
 
     /// The number of elements of an output that are loaded as the framebuffer; 1 for one that is not an array.
     pub(super) fn fetched_length(&self, id: VariableId) -> u32 {
-        let program = self.program;
-        let variable = program.variable(id);
-        if variable.is_inout || variable.is_framebuffer(program.version) {
-            return self.framebuffer_length(id);
+        match self.framebuffer {
+            _ if self.program.variable(id).is_inout => length(self.program, id),
+            Some(Framebuffer { copy, source }) if source.unwrap_or(copy) == id => length(self.program, copy),
+            _ => 0,
         }
-        let mut framebuffers = program.globals.iter().copied().filter(|&id| program.variable(id).is_read);
-        let copy = framebuffers.find(|&other| self.framebuffer_source(other) == Some(id));
-        copy.map_or(0, |copy| self.framebuffer_length(copy))
     }
 
     /// By output: the number of elements that are loaded.
@@ -72,7 +82,7 @@ impl Context<'_> {
             let Some(&output) = source.and_then(|source| by_id.get(&source)) else { continue };
             let copy = if source == Some(id) { shadows.get(&output) } else { self.variables.get(&id) };
             if let Some(&copy) = copy {
-                copies.push((output, copy, self.framebuffer_length(id)));
+                copies.push((output, copy, length(self.program, id)));
             }
         }
         let Some(mut body) = self.shader.functions.get_mut(entry).and_then(|data| data.body.take()) else { return };
@@ -91,12 +101,16 @@ impl Context<'_> {
                     _ => (deref, ty),
                 };
                 let ((from, ty), (to, _)) = (part(from, from_type), part(to, to_type));
-                let shape = match *self.shader.types.get(ty) {
-                    IrTypeData::Vector { scalar, components } => Shape::new(components, scalar.bit_size()),
-                    _ => COLOR,
-                };
-                let value = b.load_deref(from, shape);
-                b.store_deref(to, value, (1 << shape.num_components) - 1);
+                match *self.shader.types.get(ty) {
+                    IrTypeData::Vector { scalar, components } => {
+                        let value = b.load_deref(from, Shape::new(components, scalar.bit_size()));
+                        b.store_deref(to, value, (1 << components) - 1);
+                    }
+                    // Elements of arrays of arrays, of which all have the same length.
+                    _ => {
+                        b.intrinsic(IntrinsicOp::CopyDeref, &[to, from], &[], None);
+                    }
+                }
             }
         }
         if let Some(data) = self.shader.functions.get_mut(entry) {

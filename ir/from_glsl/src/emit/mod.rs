@@ -77,6 +77,7 @@ pub(crate) fn emit(program: &Program, interner: &Interner, main: FunctionId) -> 
         variables: FxHashMap::default(),
         shadows: Vec::new(),
         interface: Vec::new(),
+        framebuffer: framebuffer::Framebuffer::of(program, interner),
         constants: FxHashMap::default(),
         functions: FxHashMap::default(),
         pending: Vec::new(),
@@ -121,6 +122,7 @@ struct Context<'p> {
     /// Outputs: the variable that is stored at the end, and its shadow.
     shadows: Vec<(IrVariable, IrVariable)>,
     interface: Vec<(VariableId, IrVariable)>,
+    framebuffer: Option<framebuffer::Framebuffer>,
     /// Variables of constants that are indexed at run time, in the order in which the entry point initialises them.
     constants: FxHashMap<ConstantId, IrVariable>,
     functions: FxHashMap<(FunctionId, Vec<SamplerArgument>), (IrFunction, Option<IrVariable>)>,
