@@ -72,7 +72,7 @@ fn interlocks_are_in_main_once_and_in_order() {
     ] {
         only("barrier-place", Fragment, &[&unit(&text)]);
     }
-    for text in [format!("{end}"), format!("{begin} {begin}"), format!("{begin} {end} {end}")] {
+    for text in [end.to_owned(), format!("{begin} {begin}"), format!("{begin} {end} {end}")] {
         only("interlock-order", Fragment, &[&unit(&format!("void main() {{ {text} }}"))]);
     }
     only(
