@@ -49,7 +49,7 @@ impl Analyzer<'_> {
             _ => None,
         };
         let needed = match builtin.role(self.unit.version) {
-            Role::Output(_) => StorageQualifier::Out,
+            Role::Output(_) | Role::Private => StorageQualifier::Out,
             _ => StorageQualifier::In,
         };
         if storage != Some(needed) {

@@ -43,7 +43,7 @@ pub(crate) enum Role {
     /// An output in a slot of [`tgsi_ir::slots::FragResult`] in fragment shaders, of [`tgsi_ir::slots::VaryingSlot`] in
     /// other stages. Arrays as for inputs. Only outputs may be written.
     Output(u8),
-    /// A hint that no pipeline takes: a variable of the invocation.
+    /// An output that has no effect, such as a hint that no target takes: a variable of the invocation.
     Private,
     /// The colours of the framebuffer before the shader: outputs that are read.
     Framebuffer,

@@ -114,20 +114,17 @@ pub(super) const VERTEX: &[Row] = &[
     Row::fixed("gl_TexCoord", "f4[<gl_MaxTextureCoords]", Role::Output(VaryingSlot::TEX0), BEFORE_RASTER)
         .redeclarable(),
     Row::fixed("gl_FogFragCoord", "f", Role::Output(VaryingSlot::FOGC), BEFORE_RASTER).redeclarable(),
-    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), VIEWPORT_ARRAY2, BEFORE_RASTER.or(CONTROL))
-        .redeclarable(),
+    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), VIEWPORT_ARRAY2, BEFORE_RASTER).redeclarable(),
     Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), ext(&[E::AMDVertexShaderLayer]), V),
     Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), VIEWPORT_LAYERS, V.or(EVALUATION)),
-    Row::new(
-        "gl_ViewportMask",
-        "i[1]",
-        Role::Output(VaryingSlot::VIEWPORT_MASK),
-        VIEWPORT_ARRAY2,
-        BEFORE_RASTER.or(CONTROL),
-    )
-    .redeclarable(),
-    Row::new("gl_ViewportIndex", "i", Role::Output(VaryingSlot::VIEWPORT), VIEWPORT_ARRAY2, BEFORE_RASTER.or(CONTROL))
+    Row::new("gl_ViewportMask", "i[1]", Role::Output(VaryingSlot::VIEWPORT_MASK), VIEWPORT_ARRAY2, BEFORE_RASTER)
         .redeclarable(),
+    Row::new("gl_ViewportIndex", "i", Role::Output(VaryingSlot::VIEWPORT), VIEWPORT_ARRAY2, BEFORE_RASTER)
+        .redeclarable(),
+    // The evaluation shader after it determines the outputs of the primitive.
+    Row::new("gl_Layer", "i", Role::Private, VIEWPORT_ARRAY2, CONTROL).redeclarable(),
+    Row::new("gl_ViewportMask", "i[1]", Role::Private, VIEWPORT_ARRAY2, CONTROL).redeclarable(),
+    Row::new("gl_ViewportIndex", "i", Role::Private, VIEWPORT_ARRAY2, CONTROL).redeclarable(),
     Row::new("gl_ViewportIndex", "i", Role::Output(VaryingSlot::VIEWPORT), ext(&[E::AMDVertexShaderViewportIndex]), V)
         .redeclarable(),
     Row::new("gl_ViewportIndex", "i", Role::Output(VaryingSlot::VIEWPORT), VIEWPORT_LAYERS, V.or(EVALUATION))
