@@ -174,6 +174,14 @@ pub fn subtract_borrow<S: Sink>(sink: &mut S, a: S::Value, b: S::Value) -> (S::V
     (sink.two(AluOp::Isub, a, b), sink.two(AluOp::UsubBorrow, a, b))
 }
 
+/// The number of zero bits below the lowest one bit of unsigned 32-bit integers: 32 for zero.
+pub fn count_trailing_zeros<S: Sink>(sink: &mut S, x: S::Value) -> S::Value {
+    let lowest = sink.one(AluOp::FindLsb, x);
+    let all = sink.constant(32, &[32]);
+    // Without a one bit it is -1, the largest unsigned integer.
+    sink.two(AluOp::Umin, lowest, all)
+}
+
 /// The high and the low half of the products of integers.
 pub fn multiply_extended<S: Sink>(sink: &mut S, kind: Kind, a: S::Value, b: S::Value) -> (S::Value, S::Value) {
     let high = if kind == Kind::Int { AluOp::ImulHigh } else { AluOp::UmulHigh };

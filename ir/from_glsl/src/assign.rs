@@ -341,8 +341,12 @@ impl Assigner<'_> {
             match program.variable(id).storage {
                 Storage::Output => generic.push((id, used)),
                 Storage::Builtin(builtin) => {
-                    let (Role::Output(slot), Some(variable)) = (builtin.role(program.version), used) else { continue };
-                    let slot = shared_slot(slot);
+                    let (role, Some(variable)) = (builtin.role(program.version), used) else { continue };
+                    let slot = match role {
+                        Role::Output(slot) => shared_slot(slot),
+                        Role::Framebuffer => FragResult::DATA0,
+                        _ => continue,
+                    };
                     found.push((id, variable, slot.into()));
                     if is_fragment {
                         self.shader.info.fs.untyped_color_outputs |= slot == FragResult::COLOR;

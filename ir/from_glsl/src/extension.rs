@@ -72,6 +72,29 @@ impl Extension {
         }
     }
 
+    /// What an extension does otherwise than its specification, or only with some targets, for the manual.
+    #[cfg(test)]
+    pub(crate) const fn remark(self) -> Option<&'static str> {
+        use Extension::*;
+        Some(match self {
+            ARBFragmentShaderInterlock | NVFragmentShaderInterlock => {
+                "not in TGSI; interpreters run fragments in lock-step, without exclusion"
+            }
+            EXTPrimitiveBoundingBox | OESPrimitiveBoundingBox => "a hint that targets ignore",
+            ARBShaderBallot => "interpreters have subgroups of 4 invocations",
+            ARBShaderClock => "interpreters count instructions, from the start of each run",
+            NVComputeShaderDerivatives => {
+                "TGSI has no property for the groups; interpreters take groups of four consecutive lanes"
+            }
+            EXTShaderFramebufferFetch | EXTShaderFramebufferFetchNonCoherent => {
+                "SPIR-V has it for Vulkan only, as input attachments"
+            }
+            KHRBlendEquationAdvanced => "layouts without effect on the code: blending is state",
+            INTELConservativeRasterization => "`inner_coverage` has no effect in TGSI and SPIR-V",
+            _ => return None,
+        })
+    }
+
     /// Looks up an extension by its name.
     pub fn from_name(name: &str) -> Option<Extension> {
         let found = Extension::ALL.binary_search_by(|extension| extension.name().cmp(name));
@@ -120,7 +143,6 @@ extensions! {
     ANDROIDExtensionPackEs31a "GL_ANDROID_extension_pack_es31a" NEVER, 310;
     ARBES31Compatibility "GL_ARB_ES3_1_compatibility" 110, NEVER;
     ARBArraysOfArrays "GL_ARB_arrays_of_arrays" 110, NEVER;
-    ARBBindlessTexture "GL_ARB_bindless_texture" 110, NEVER;
     ARBCompatibility "GL_ARB_compatibility" 110, NEVER;
     ARBComputeShader "GL_ARB_compute_shader" 110, NEVER;
     ARBComputeVariableGroupSize "GL_ARB_compute_variable_group_size" 110, NEVER;
@@ -135,7 +157,6 @@ extensions! {
     ARBFragmentCoordConventions "GL_ARB_fragment_coord_conventions" 110, NEVER;
     ARBFragmentLayerViewport "GL_ARB_fragment_layer_viewport" 110, NEVER;
     ARBFragmentShaderInterlock "GL_ARB_fragment_shader_interlock" 110, NEVER;
-    ARBGeometryShader4 "GL_ARB_geometry_shader4" 110, NEVER;
     ARBGpuShader5 "GL_ARB_gpu_shader5" 110, NEVER;
     ARBGpuShaderFp64 "GL_ARB_gpu_shader_fp64" 110, NEVER;
     ARBGpuShaderInt64 "GL_ARB_gpu_shader_int64" 110, NEVER;
@@ -210,7 +231,6 @@ extensions! {
     NVFragmentShaderInterlock "GL_NV_fragment_shader_interlock" 110, 310;
     NVImageFormats "GL_NV_image_formats" NEVER, 310;
     NVShaderAtomicFloat "GL_NV_shader_atomic_float" 110, NEVER;
-    NVShaderAtomicInt64 "GL_NV_shader_atomic_int64" 110, NEVER;
     NVShaderNoperspectiveInterpolation "GL_NV_shader_noperspective_interpolation" NEVER, 300;
     NVViewportArray2 "GL_NV_viewport_array2" 110, 310;
     OESEGLImageExternal "GL_OES_EGL_image_external" NEVER, 100;

@@ -79,6 +79,10 @@ pub(crate) struct Layout {
     pub(crate) depth: u32,
     /// `post_depth_coverage`
     pub(crate) post_depth_coverage: bool,
+    /// `inner_coverage`
+    pub(crate) inner_coverage: bool,
+    /// Whether `gl_Layer` is `viewport_relative`: declarations of several units agree.
+    pub(crate) viewport_relative: Option<bool>,
     /// Primitives, vertices and sizes.
     pub(crate) stage: StageLayout,
 }
@@ -105,6 +109,24 @@ pub(crate) enum Spacing {
     FractionalOdd,
 }
 
+/// The invocations of compute shaders among which derivatives are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DerivativeGroup {
+    /// Two by two of the workgroup's plane.
+    Quads,
+    /// Four consecutive ones.
+    Linear,
+}
+
+/// How invocations of a pixel or sample exclude each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Interlock {
+    /// Of a sample, not of a pixel.
+    pub(crate) of_sample: bool,
+    /// In the order of primitives.
+    pub(crate) is_ordered: bool,
+}
+
 /// Layouts of `in;` and `out;`: primitives, numbers of vertices, the size of workgroups.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct StageLayout {
@@ -126,6 +148,10 @@ pub(crate) struct StageLayout {
     pub(crate) local_size: [Option<u32>; 3],
     /// `local_size_variable`: the size of workgroups is that of the dispatch.
     pub(crate) is_size_variable: bool,
+    /// `derivative_group_quadsNV` or `derivative_group_linearNV`
+    pub(crate) derivative_group: Option<DerivativeGroup>,
+    /// `pixel_interlock_ordered` and its siblings.
+    pub(crate) interlock: Option<Interlock>,
     /// The stream of outputs that state none.
     pub(crate) stream: Option<u32>,
 }

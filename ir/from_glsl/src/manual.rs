@@ -47,20 +47,14 @@ fn variable_tables() {
     of_state.check_generated("fields", &table(&head, variables::manual::state_fields()));
 }
 
-/// The versions that are read whole.
-const VERSIONS: [Version; 2] =
-    [Version { number: 120, ..Version::DEFAULT }, Version { number: 100, profile: crate::Profile::Es }];
-
 #[test]
 fn extension_table() {
-    let rows = Extension::ALL.iter().filter_map(|&extension| {
-        let [desktop, es] = VERSIONS.map(|version| extension.exists_in(version));
-        let languages = match (desktop, es) {
-            (true, true) => "GLSL, ES",
-            (true, false) => "GLSL",
-            (false, true) => "ES",
-            (false, false) => return None,
-        };
+    let es = |number: u16| Version { number, profile: crate::Profile::Es };
+    let rows = Extension::ALL.iter().map(|&extension| {
+        let is_desktop = extension.exists_in(Version { number: 110, ..Version::DEFAULT });
+        let first_es = Version::ES.iter().find(|&&number| extension.exists_in(es(number)));
+        let of_es = first_es.map(|number| format!("ES {}.{:02}", number / 100, number % 100));
+        let languages: Vec<String> = is_desktop.then(|| "GLSL".to_owned()).into_iter().chain(of_es).collect();
         let keywords = Keyword::ALL.iter().filter(|keyword| keyword.since().extensions.contains(&extension));
         let mut names: Vec<&str> = keywords.map(|keyword| keyword.name()).collect();
         names.extend(functions::manual::names_of(extension));
@@ -72,9 +66,11 @@ fn extension_table() {
             }
         }
         let adds = if seen.is_empty() { "-".to_owned() } else { seen.join(" ") };
-        Some(vec![format!("`{}`", short(extension.name())), languages.to_owned(), adds])
+        let state = extension.remark().unwrap_or("complete").to_owned();
+        vec![format!("`{}`", short(extension.name())), languages.join(", "), adds, state]
     });
-    page(FOLDER, "languages.md").check_generated("extensions", &table(&["Extension", "Language", "Names"], rows));
+    let head = ["Extension", "Language", "Names", "State"];
+    page(FOLDER, "languages.md").check_generated("extensions", &table(&head, rows));
 }
 
 #[test]

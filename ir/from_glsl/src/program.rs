@@ -6,9 +6,11 @@
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::builtins::formats::ImageFormat;
 use crate::builtins::functions::BuiltinOp;
-use crate::builtins::variables::BuiltinVariable;
+use crate::builtins::variables::{BuiltinVariable, Role};
 use crate::keyword::Keyword;
-pub(crate) use crate::layout::{Block, Capture, Layout, Member, Packing, Primitive, Spacing, StageLayout};
+pub(crate) use crate::layout::{
+    Block, Capture, DerivativeGroup, Interlock, Layout, Member, Packing, Primitive, Spacing, StageLayout,
+};
 use crate::symbol::Symbol;
 use crate::token::TokenRange;
 use crate::types::{TypeData, TypeId, Types};
@@ -175,10 +177,19 @@ pub(crate) struct Variable {
     pub(crate) max_inner_index: Option<u32>,
     /// Of an input or output that is an array of scalars: whether linking lets four of them share a slot.
     pub(crate) is_packed: bool,
+    /// Of an output of fragment shaders: whether it begins as the value of the framebuffer (`inout`).
+    pub(crate) is_inout: bool,
     /// Whether an expression reads it.
     pub(crate) is_read: bool,
     /// Whether an expression writes it.
     pub(crate) is_written: bool,
+}
+
+impl Variable {
+    /// Whether it is the framebuffer before the shader.
+    pub(crate) fn is_framebuffer(&self, version: Version) -> bool {
+        matches!(self.storage, Storage::Builtin(builtin) if builtin.role(version) == Role::Framebuffer)
+    }
 }
 
 /// The direction of a parameter.
@@ -400,6 +411,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Whether invocations form groups among which derivatives are computed; without, derivatives are 0.
+    pub(crate) fn has_derivatives(&self) -> bool {
+        self.stage == ShaderStage::Fragment || self.layout.stage.derivative_group.is_some()
+    }
+
     /// The type of a variable, without the dimension of vertices.
     pub(crate) fn type_of_vertex(&self, id: VariableId) -> TypeId {
         let variable = self.variable(id);

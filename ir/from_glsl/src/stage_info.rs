@@ -2,13 +2,14 @@
 
 use tgsi_ir::shader::{Shader, ShaderStage};
 
-use crate::program::{Primitive, Program, Spacing};
+use crate::program::{DerivativeGroup, Interlock, Primitive, Program, Spacing};
 
 /// Sets the properties of a shader by its layouts.
 pub(crate) fn set_info(shader: &mut Shader, program: &Program) {
     let layout = &program.layout;
     let stage = &layout.stage;
     let info = &mut shader.info;
+    info.layer_viewport_relative = layout.viewport_relative == Some(true);
     match program.stage {
         ShaderStage::Fragment => {
             let is_dual = |id| program.variable(id).traits.index.is_some_and(|index| index > 0);
@@ -17,7 +18,16 @@ pub(crate) fn set_info(shader: &mut Shader, program: &Program) {
             fs.pixel_center_integer = layout.pixel_center_integer;
             fs.early_fragment_tests = layout.early_fragment_tests;
             fs.post_depth_coverage = layout.post_depth_coverage;
+            fs.inner_coverage = layout.inner_coverage;
             fs.depth_layout = layout.depth;
+            if let Some(Interlock { of_sample, is_ordered }) = stage.interlock {
+                *match (of_sample, is_ordered) {
+                    (false, true) => &mut fs.pixel_interlock_ordered,
+                    (false, false) => &mut fs.pixel_interlock_unordered,
+                    (true, true) => &mut fs.sample_interlock_ordered,
+                    (true, false) => &mut fs.sample_interlock_unordered,
+                } = true;
+            }
             fs.color_is_dual_source = program.globals.iter().copied().any(is_dual);
         }
         ShaderStage::Geometry => {
@@ -44,11 +54,18 @@ pub(crate) fn set_info(shader: &mut Shader, program: &Program) {
             info.tess.ccw = stage.is_clockwise != Some(true);
             info.tess.point_mode = stage.point_mode;
         }
-        ShaderStage::Compute if stage.is_size_variable => {
-            info.workgroup_size = [0; 3];
-            info.workgroup_size_variable = true;
+        ShaderStage::Compute => {
+            info.workgroup_size_variable = stage.is_size_variable;
+            info.workgroup_size = match stage.is_size_variable {
+                true => [0; 3],
+                false => stage.local_size.map(|size| size.unwrap_or(1)),
+            };
+            info.derivative_group = match stage.derivative_group {
+                Some(DerivativeGroup::Quads) => 1,
+                Some(DerivativeGroup::Linear) => 2,
+                None => 0,
+            };
         }
-        ShaderStage::Compute => info.workgroup_size = stage.local_size.map(|size| size.unwrap_or(1)),
         _ => {}
     }
 }

@@ -233,6 +233,7 @@ impl Emitter<'_> {
             InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset => self.emit_interpolation(inst, op),
             EmitVertex | EndPrimitive | EmitVertexWithCounter | EndPrimitiveWithCounter => self.emit_geometry(inst, op),
             Terminate | TerminateIf | Demote | DemoteIf | IsHelperInvocation => self.emit_kill(inst, op),
+            BeginInvocationInterlock | EndInvocationInterlock => self.emit_interlock(inst, op),
             Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse => self.emit_derivative(inst, op),
             op if op.is_image_access() => self.emit_image_access(inst, op),
             Ballot | VoteAny | VoteAll | VoteIeq | VoteFeq | ReadInvocation | ReadFirstInvocation | Elect

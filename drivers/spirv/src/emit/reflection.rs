@@ -119,6 +119,8 @@ const fn feature(capability: Capability) -> &'static str {
         C::SampleMaskPostDepthCoverage => "VK_EXT_post_depth_coverage",
         C::ShaderViewportIndexLayerEXT => "VK_EXT_shader_viewport_index_layer",
         C::ShaderViewportMaskNV => "VK_NV_viewport_array2",
+        C::FragmentShaderPixelInterlockEXT | C::FragmentShaderSampleInterlockEXT => "VK_EXT_fragment_shader_interlock",
+        C::ComputeDerivativeGroupQuadsNV | C::ComputeDerivativeGroupLinearNV => "VK_NV_compute_shader_derivatives",
         C::SubgroupBallotKHR => "VK_EXT_shader_subgroup_ballot",
         C::SubgroupVoteKHR => "VK_EXT_shader_subgroup_vote",
         _ => "",
@@ -142,6 +144,8 @@ fn vulkan_extension(name: &str) -> &'static str {
         "SPV_EXT_demote_to_helper_invocation" => "VK_EXT_shader_demote_to_helper_invocation",
         "SPV_EXT_descriptor_indexing" => "VK_EXT_descriptor_indexing",
         "SPV_EXT_shader_atomic_float_add" => "VK_EXT_shader_atomic_float",
+        "SPV_EXT_fragment_shader_interlock" => "VK_EXT_fragment_shader_interlock",
+        "SPV_NV_compute_shader_derivatives" => "VK_NV_compute_shader_derivatives",
         "SPV_NV_viewport_array2" => "VK_NV_viewport_array2",
         _ => "",
     }

@@ -1,4 +1,4 @@
-//! Adds an explicit level to lookups outside of fragment shaders, where there are no derivatives: level 0, or the bias.
+//! Adds an explicit level to lookups of shaders without derivatives: level 0, or the bias.
 //! A minimum level of a lookup with an explicit level becomes a maximum of the two.
 //!
 //! ```text
@@ -10,20 +10,22 @@
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{TexOp, TexSrcKind};
-use tgsi_ir::{Body, Shader, ShaderStage};
+use tgsi_ir::{Body, Shader};
+
+use crate::plan::has_derivatives;
 
 use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_implicit_lod(shader: &mut Shader) -> bool {
-    let is_fragment = shader.stage == ShaderStage::Fragment;
-    edit_textures(shader, |body, edit| lower(body, edit, is_fragment))
+    let has_derivatives = has_derivatives(shader);
+    edit_textures(shader, |body, edit| lower(body, edit, has_derivatives))
 }
 
-fn lower(body: &mut Body, mut edit: TextureEdit, is_fragment: bool) -> bool {
+fn lower(body: &mut Body, mut edit: TextureEdit, has_derivatives: bool) -> bool {
     let level = match edit.data.op {
-        TexOp::Tex if !is_fragment => Some(edit.before(body).f32_const(0.0)),
-        TexOp::Txb if !is_fragment => edit.take(TexSrcKind::Bias),
+        TexOp::Tex if !has_derivatives => Some(edit.before(body).f32_const(0.0)),
+        TexOp::Txb if !has_derivatives => edit.take(TexSrcKind::Bias),
         TexOp::Txl if edit.get(TexSrcKind::MinLod).is_some() => edit.get(TexSrcKind::Lod),
         _ => None,
     };

@@ -192,6 +192,14 @@ impl Module {
             }
             Capability::SampleMaskPostDepthCoverage if here(&[Hlsl]) => Some("sample masks after the depth test"),
             Capability::ShaderViewportMaskNV => Some("viewport masks"),
+            Capability::FragmentShaderPixelInterlockEXT | Capability::FragmentShaderSampleInterlockEXT if here(&[]) => {
+                Some("interlocks of fragments")
+            }
+            Capability::ComputeDerivativeGroupQuadsNV | Capability::ComputeDerivativeGroupLinearNV
+                if here(&[Hlsl, Msl]) =>
+            {
+                Some("derivatives in compute shaders")
+            }
             Capability::ShaderClockKHR if here(&[Essl, Hlsl, Msl]) => Some("clocks"),
             Capability::GeometryStreams if self.language == Essl => Some("streams of vertices"),
             Capability::GeometryStreams if self.language == Hlsl => Some("streams of vertices by way of SPIRV-Cross"),

@@ -12,7 +12,7 @@ use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
 use tgsi_ir::types::TypeData;
-use tgsi_ir::{Def, Inst, User};
+use tgsi_ir::{Def, Inst, ShaderStage, User};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
 
@@ -72,6 +72,10 @@ impl Selector<'_> {
         let (Some(&data), Some(def)) = (body.tex(inst), body.inst_def(inst)) else { return Ok(()) };
         if data.is_sparse {
             return Err(DriverError::UnsupportedTexture { inst, what: "sparse residency" });
+        }
+        let has_level = !matches!(data.op, TexOp::Tex | TexOp::Txb | TexOp::Lod);
+        if !has_level && self.shader.stage == ShaderStage::Compute && self.shader.info.derivative_group != 0 {
+            return Err(DriverError::UnsupportedTexture { inst, what: "derivatives in a compute shader" });
         }
         let texture = self.named(inst, &data, true)?;
         let shadow = match &texture {

@@ -64,6 +64,7 @@ impl Analyzer<'_> {
         }
         self.check_block_layouts(found, storage, tokens);
         self.check_block_access(found, storage, tokens);
+        self.check_block_format(found, tokens);
         Some(storage)
     }
 
@@ -92,6 +93,14 @@ impl Analyzer<'_> {
             let qualifier = "a memory qualifier".to_owned();
             let place = "except for storage blocks and images";
             self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
+        }
+    }
+
+    /// Checks that a block or member, which holds no image, has no format.
+    fn check_block_format(&mut self, found: &Qualifiers, tokens: TokenRange) {
+        if let Some(format) = found.traits.format {
+            let place = "for a variable that is not an image";
+            self.report(SemanticError::Layout { name: format.name.to_owned(), place }, tokens);
         }
     }
 
@@ -129,6 +138,7 @@ impl Analyzer<'_> {
             self.report(SemanticError::QualifierNotAllowed { qualifier, place }, tokens);
         }
         self.check_block_access(&found, storage, tokens);
+        self.check_block_format(&found, tokens);
         found.traits.access = found.traits.access.union(block.traits.access);
         let is_memory = is_memory(storage);
         let wrong = match () {

@@ -341,24 +341,46 @@ impl Analyzer<'_> {
                 }
                 is_input
             }
-            BuiltinOp::Barrier => self.check_barrier(tokens),
+            BuiltinOp::Barrier if self.program.stage == ShaderStage::TessCtrl => self.check_place("barrier", tokens),
+            BuiltinOp::BeginInterlock => self.check_interlock(true, tokens),
+            BuiltinOp::EndInterlock => self.check_interlock(false, tokens),
             _ => self.check_memory_operands(op, operands),
         }
     }
 
-    /// Checks that all invocations of a patch execute a barrier: it is in `main`, in no other statement, and before each
+    /// Checks that all invocations execute a function: its call is in `main`, in no other statement, and before each
     /// `return`.
-    fn check_barrier(&mut self, tokens: TokenRange) -> bool {
-        let is_in_place = self.program.stage != ShaderStage::TessCtrl
-            || self.function.as_ref().is_some_and(|function| {
-                let name = self.interner.spelling(self.program.function(function.id).name);
-                let is_outermost = function.breakable.is_empty() && function.branches == 0;
-                name == "main" && is_outermost && !function.has_returned
-            });
+    fn check_place(&mut self, name: &'static str, tokens: TokenRange) -> bool {
+        let is_in_place = self.function.as_ref().is_some_and(|function| {
+            let name = self.interner.spelling(self.program.function(function.id).name);
+            let is_outermost = function.breakable.is_empty() && function.branches == 0;
+            name == "main" && is_outermost && !function.has_returned
+        });
         if !is_in_place {
-            self.report(SemanticError::BarrierPlace, tokens);
+            self.report(SemanticError::BarrierPlace { name }, tokens);
         }
         is_in_place
+    }
+
+    /// Checks that the begin and the end of an interlock occur once, in this order.
+    fn check_interlock(&mut self, is_begin: bool, tokens: TokenRange) -> bool {
+        let name = if is_begin { "beginInvocationInterlock" } else { "endInvocationInterlock" };
+        if !self.check_place(name, tokens) {
+            return false;
+        }
+        let (begun, ended) = self.interlock;
+        let problem = match is_begin {
+            true if begun => Some("occurs a second time"),
+            false if ended => Some("occurs a second time"),
+            false if !begun => Some("occurs without a begin before it"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            self.report(SemanticError::InterlockOrder { name, problem }, tokens);
+            return false;
+        }
+        self.interlock = (true, !is_begin);
+        true
     }
 
     /// Whether an expression is an input, or an element or field of one.

@@ -3,7 +3,7 @@
 use super::blocks::BlockSource;
 use super::layouts::Places;
 use super::memory::MemoryObject;
-use super::qualifiers::Qualifiers;
+use super::qualifiers::{Qualifiers, StorageQualifier};
 use super::scopes::Entity;
 use super::storage::may_be_unused;
 use super::{Analyzer, SemanticError};
@@ -144,6 +144,7 @@ impl Analyzer<'_> {
         if let Some(variable) = self.variable_mut(id) {
             variable.traits = Traits { precision, offset, ..found.traits };
             variable.is_per_vertex = is_per_vertex;
+            variable.is_inout = storage == Storage::Output && found.storage == StorageQualifier::InOut;
             variable.value = constant.filter(|_| keeps_value);
             // Also by a value with an error.
             variable.is_written = declarator.initializer.is_some();

@@ -414,8 +414,8 @@ pub(crate) enum SemanticError {
     /// Something that is not an input, where one is needed.
     #[error("only an input can be interpolated")]
     NotAnInput,
-    /// A memory qualifier of an image that a use of the image contradicts.
-    #[error("the image is `{qualifier}`, but {needed}")]
+    /// A memory qualifier of an image or buffer that a use of it contradicts.
+    #[error("the memory is `{qualifier}`, but {needed}")]
     MemoryQualifier {
         /// The qualifier.
         qualifier: &'static str,
@@ -437,9 +437,21 @@ pub(crate) enum SemanticError {
         /// The second one.
         name: String,
     },
-    /// A barrier of a tessellation control shader that not all invocations execute.
-    #[error("`barrier` must be in `main`, outside of other statements and before each `return`")]
-    BarrierPlace,
+    /// A barrier of a tessellation control shader, or an interlock of a fragment shader, that not all invocations
+    /// execute.
+    #[error("`{name}` must be in `main`, outside of other statements and before each `return`")]
+    BarrierPlace {
+        /// The function.
+        name: &'static str,
+    },
+    /// The begin or end of an interlock that occurs twice, or in the wrong order.
+    #[error("`{name}` {problem}")]
+    InterlockOrder {
+        /// The function.
+        name: &'static str,
+        /// The mistake.
+        problem: &'static str,
+    },
     /// A wrong subroutine type, function or uniform.
     #[error("{what}")]
     Subroutine {
@@ -558,6 +570,7 @@ impl SemanticError {
         CounterOverlap => "G0373" "counter-overlap",
         Subroutine => "G0374" "subroutine",
         BarrierPlace => "G0375" "barrier-place",
+        InterlockOrder => "G0376" "interlock-order",
         ReservedUnderscores => "G0500" "reserved-underscores",
         Uninitialized => "G0501" "uninitialized",
         DivisionByZero => "G0502" "constant-division-by-zero",

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::type_specs::MAX_COPIED_REGISTERS;
 use super::{Analyzer, SemanticError};
-use crate::program::{FunctionId, Storage, VariableId};
+use crate::program::{FunctionId, Interlock, Storage, VariableId};
 use crate::types::{TypeData, TypeId};
 
 impl Analyzer<'_> {
@@ -17,6 +17,11 @@ impl Analyzer<'_> {
         self.check_outputs();
         self.check_captures();
         self.check_redeclarations();
+        if self.interlock.0 {
+            self.program.layout.stage.interlock.get_or_insert(Interlock { of_sample: false, is_ordered: true });
+        }
+        self.check_derivative_group();
+        self.check_unreadable();
     }
 
     /// Lengths of arrays that were declared without one, and uses of arrays as a whole.

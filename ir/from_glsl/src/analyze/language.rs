@@ -34,14 +34,22 @@ impl Analyzer<'_> {
             return;
         }
         self.check_layouts(found, Places::VARIABLE);
+        let is_framebuffer = builtin.role(self.unit.version) == Role::Framebuffer;
+        if is_framebuffer {
+            self.check_coherence(found, declarator.tokens);
+        } else if found.noncoherent {
+            let place = "except for `gl_LastFragData`";
+            self.report(SemanticError::Layout { name: "noncoherent".to_owned(), place }, declarator.tokens);
+        }
         let storage = match found.storage {
+            StorageQualifier::None if is_framebuffer => Some(StorageQualifier::In),
             StorageQualifier::Varying if self.program.stage == ShaderStage::Fragment => Some(StorageQualifier::In),
             StorageQualifier::Varying => Some(StorageQualifier::Out),
             StorageQualifier::In | StorageQualifier::Out => Some(found.storage),
             _ => None,
         };
         let needed = match builtin.role(self.unit.version) {
-            Role::Output(_) => StorageQualifier::Out,
+            Role::Output(_) | Role::Private => StorageQualifier::Out,
             _ => StorageQualifier::In,
         };
         if storage != Some(needed) {
@@ -96,6 +104,17 @@ impl Analyzer<'_> {
             {
                 self.report(SemanticError::Redeclared { name: name.clone() }, declarator.tokens);
             }
+        }
+        let is_layer = builtin.name() == "gl_Layer";
+        if found.viewport_relative && !is_layer {
+            let error = SemanticError::Layout { name: "viewport_relative".to_owned(), place: "except for `gl_Layer`" };
+            self.report(error, declarator.tokens);
+        }
+        if is_layer
+            && let Some(other) = self.program.layout.viewport_relative.replace(found.viewport_relative)
+            && other != found.viewport_relative
+        {
+            self.report(SemanticError::Redeclared { name: name.clone() }, declarator.tokens);
         }
         if found.depth_layout != 0 {
             if builtin.name() == "gl_FragDepth" {
@@ -299,6 +318,10 @@ impl Analyzer<'_> {
             if let Some(variable) = self.variable_mut(id) {
                 variable.value = Some(value);
             }
+        }
+        let is_second_source = variable.name().starts_with("gl_SecondaryFrag");
+        if is_second_source && let Some(variable) = self.variable_mut(id) {
+            variable.traits.index = Some(1);
         }
         self.program.globals.push(id);
         self.scopes.declare_builtin(name, Entity::Variable(id));

@@ -1,14 +1,12 @@
 //! Identifiers of `layout(...)`: their table, and the declarations that may have them.
 
-use tgsi_ir::shader::ShaderStage;
-
 use super::qualifiers::Qualifiers;
 use super::{Analyzer, SemanticError};
 use crate::ast;
 use crate::builtins::formats::image_format;
 use crate::builtins::stages::Stages;
 use crate::extension::Extension as E;
-use crate::program::{ExprKind, Packing, Primitive, Spacing};
+use crate::program::{DerivativeGroup, ExprKind, Interlock, Packing, Primitive, Spacing};
 use crate::token::TokenRange;
 use crate::version::{NEVER, Since};
 
@@ -86,6 +84,24 @@ const fn of_stage(
     Row { name, value, places, stages, since: Since::ALWAYS, set }
 }
 
+/// A derivative group of compute shaders.
+const fn of_compute(name: &'static str, set: fn(&mut Qualifiers, u32)) -> Row {
+    Row { stages: C, ..row(name, Value::None, IN, DERIVATIVES, set) }
+}
+
+/// A kind of interlock.
+const fn interlock(name: &'static str, set: fn(&mut Qualifiers, u32)) -> Row {
+    Row { stages: F, ..row(name, Value::None, IN, INTERLOCK, set) }
+}
+
+fn of_pixel(is_ordered: bool) -> Option<Interlock> {
+    Some(Interlock { of_sample: false, is_ordered })
+}
+
+fn of_sample(is_ordered: bool) -> Option<Interlock> {
+    Some(Interlock { of_sample: true, is_ordered })
+}
+
 const VARIABLE: Places = Places::VARIABLE;
 const BLOCK: Places = Places::BLOCK;
 const MEMBER: Places = Places::MEMBER;
@@ -120,6 +136,11 @@ const STREAMS: Since = Since::new(400, NEVER).or(&[E::ARBGpuShader5]);
 const INVOCATIONS: Since = Since::new(400, 320).or(&[E::ARBGpuShader5, E::OESGeometryShader, E::EXTGeometryShader]);
 const VARIABLE_SIZE: Since = Since::new(NEVER, NEVER).or(&[E::ARBComputeVariableGroupSize]);
 const COVERAGE: Since = Since::new(NEVER, NEVER).or(&[E::ARBPostDepthCoverage]);
+const DERIVATIVES: Since = Since::new(NEVER, NEVER).or(&[E::NVComputeShaderDerivatives]);
+const NON_COHERENT: Since = Since::new(NEVER, NEVER).or(&[E::EXTShaderFramebufferFetchNonCoherent]);
+const VIEWPORT_ARRAY2: Since = Since::new(NEVER, NEVER).or(&[E::NVViewportArray2]);
+const INTERLOCK: Since = Since::new(NEVER, NEVER).or(&[E::ARBFragmentShaderInterlock, E::NVFragmentShaderInterlock]);
+const INNER: Since = Since::new(NEVER, NEVER).or(&[E::INTELConservativeRasterization]);
 const BLEND: Since = Since::new(NEVER, 320).or(&[E::KHRBlendEquationAdvanced]);
 
 const ROWS: &[Row] = &[
@@ -136,6 +157,7 @@ const ROWS: &[Row] = &[
     row("depth_unchanged", Value::None, VARIABLE, DEPTH, |q, _| q.depth_layout = 4),
     Row { stages: F, ..row("early_fragment_tests", Value::None, IN, EARLY, |q, _| q.early_fragment_tests = true) },
     Row { stages: F, ..row("post_depth_coverage", Value::None, IN, COVERAGE, |q, _| q.post_depth_coverage = true) },
+    Row { stages: F, ..row("inner_coverage", Value::None, IN, INNER, |q, _| q.inner_coverage = true) },
     row("std140", Value::None, BLOCKS, BLOCK_LAYOUTS, |q, _| q.packing = Some(Packing::Std140)),
     row("std430", Value::None, BLOCKS, STD430, |q, _| {
         q.packing = Some(Packing::Std430);
@@ -181,6 +203,14 @@ const ROWS: &[Row] = &[
         stages: C,
         ..row("local_size_variable", Value::None, IN, VARIABLE_SIZE, |q, _| q.stage.is_size_variable = true)
     },
+    Row { stages: F, ..row("noncoherent", Value::None, VARIABLE, NON_COHERENT, |q, _| q.noncoherent = true) },
+    row("viewport_relative", Value::None, VARIABLE, VIEWPORT_ARRAY2, |q, _| q.viewport_relative = true),
+    of_compute("derivative_group_quadsNV", |q, _| q.stage.derivative_group = Some(DerivativeGroup::Quads)),
+    of_compute("derivative_group_linearNV", |q, _| q.stage.derivative_group = Some(DerivativeGroup::Linear)),
+    interlock("pixel_interlock_ordered", |q, _| q.stage.interlock = of_pixel(true)),
+    interlock("pixel_interlock_unordered", |q, _| q.stage.interlock = of_pixel(false)),
+    interlock("sample_interlock_ordered", |q, _| q.stage.interlock = of_sample(true)),
+    interlock("sample_interlock_unordered", |q, _| q.stage.interlock = of_sample(false)),
     // The equations that blending may use have no effect on the code.
     Row { stages: F, ..row("blend_support_multiply", Value::None, OUT, BLEND, |_, _| {}) },
     Row { stages: F, ..row("blend_support_screen", Value::None, OUT, BLEND, |_, _| {}) },
@@ -309,121 +339,4 @@ impl Analyzer<'_> {
         };
         self.report(SemanticError::Layout { name: row.name.to_owned(), place }, tokens);
     }
-
-    /// Adds the layouts of `in;`, `out;`, `uniform;` and `buffer;` to those of the shader.
-    pub(super) fn default_layouts(&mut self, found: &Qualifiers, tokens: TokenRange) {
-        use super::qualifiers::StorageQualifier as S;
-        let place = match found.storage {
-            S::In => Places::IN,
-            S::Out => Places::OUT,
-            S::Uniform | S::Buffer => Places::MEMORY,
-            _ => Places::OTHER,
-        };
-        self.check_layouts(found, place);
-        match found.storage {
-            S::In => self.input_layouts(found, tokens),
-            S::Out => self.output_layouts(found, tokens),
-            S::Uniform | S::Buffer => {
-                let defaults =
-                    if found.storage == S::Buffer { &mut self.buffer_defaults } else { &mut self.uniform_defaults };
-                defaults.0 = found.packing.unwrap_or(defaults.0);
-                defaults.1 = found.row_major.unwrap_or(defaults.1);
-                if found.is_std430 && found.storage == S::Uniform {
-                    self.report(SemanticError::Layout { name: "std430".to_owned(), place: "for uniforms" }, tokens);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn input_layouts(&mut self, found: &Qualifiers, tokens: TokenRange) {
-        let layout = &mut self.program.layout;
-        layout.early_fragment_tests |= found.early_fragment_tests;
-        layout.post_depth_coverage |= found.post_depth_coverage;
-        layout.origin_upper_left |= found.origin_upper_left;
-        layout.pixel_center_integer |= found.pixel_center_integer;
-        let mut stage = layout.stage;
-        let mut conflict = merge(&mut stage.input, found.primitive);
-        conflict = conflict.or(merge(&mut stage.invocations, found.stage.invocations));
-        conflict = conflict.or(merge(&mut stage.spacing, found.stage.spacing));
-        conflict = conflict.or(merge(&mut stage.is_clockwise, found.stage.is_clockwise));
-        if found.stage.local_size.iter().any(Option::is_some) {
-            // A dimension that is not stated is 1.
-            let sizes = found.stage.local_size.map(|size| Some(size.unwrap_or(1)));
-            for (known, new) in stage.local_size.iter_mut().zip(sizes) {
-                conflict = conflict.or(merge(known, new));
-            }
-        }
-        stage.point_mode |= found.stage.point_mode;
-        stage.is_size_variable |= found.stage.is_size_variable;
-        if stage.is_size_variable && stage.local_size != [None; 3] {
-            conflict = Some(());
-        }
-        self.program.layout.stage = stage;
-        self.report_conflict(conflict, tokens);
-        if found.stage.local_size.iter().any(Option::is_some) {
-            self.check_local_size(tokens);
-        }
-        if found.primitive.is_some() && self.program.stage == ShaderStage::Geometry {
-            self.size_inputs(tokens);
-        }
-    }
-
-    fn output_layouts(&mut self, found: &Qualifiers, tokens: TokenRange) {
-        let mut stage = self.program.layout.stage;
-        let mut conflict = merge(&mut stage.output, found.primitive);
-        conflict = conflict.or(merge(&mut stage.max_vertices, found.stage.max_vertices));
-        conflict = conflict.or(merge(&mut stage.vertices, found.stage.vertices));
-        stage.stream = found.traits.stream.or(stage.stream);
-        self.program.layout.stage = stage;
-        self.report_conflict(conflict, tokens);
-        self.capture_defaults(found, tokens);
-        if let Some(stream) = found.traits.stream {
-            self.check_stream(stream, tokens);
-        }
-        if found.stage.vertices.is_some() {
-            self.size_outputs(tokens);
-        }
-    }
-
-    fn report_conflict(&mut self, conflict: Option<()>, tokens: TokenRange) {
-        if conflict.is_some() {
-            let (qualifier, other) = ("this layout".to_owned(), "an earlier one of the shader".to_owned());
-            self.report(SemanticError::QualifierConflict { qualifier, other }, tokens);
-        }
-    }
-
-    /// Checks the number of a stream.
-    pub(super) fn check_stream(&mut self, stream: u32, tokens: TokenRange) {
-        const STREAMS: u32 = 4;
-        if stream >= STREAMS {
-            let needed = "a value from 0 to 3";
-            self.report(SemanticError::LayoutValue { name: "stream".to_owned(), needed }, tokens);
-        }
-    }
-
-    /// Checks the size of workgroups against the limits of the language.
-    fn check_local_size(&mut self, tokens: TokenRange) {
-        const LIMITS: [u32; 3] = [1024, 1024, 64];
-        const INVOCATIONS: u64 = 1024;
-        let sizes = self.program.layout.stage.local_size.map(|size| size.unwrap_or(1));
-        for (size, limit) in sizes.into_iter().zip(LIMITS) {
-            if size > limit {
-                self.report(SemanticError::Limit { what: "the size of a workgroup", limit: limit.into() }, tokens);
-                return;
-            }
-        }
-        let count: u64 = sizes.into_iter().map(u64::from).product();
-        if count > INVOCATIONS {
-            self.report(SemanticError::Limit { what: "the size of a workgroup", limit: INVOCATIONS }, tokens);
-        }
-    }
-}
-
-/// Adds a layout to an earlier one. Returns whether they differ.
-fn merge<T: Copy + PartialEq>(known: &mut Option<T>, new: Option<T>) -> Option<()> {
-    let new = new?;
-    let conflict = known.is_some_and(|known| known != new).then_some(());
-    *known = Some(new);
-    conflict
 }

@@ -28,6 +28,7 @@ mod per_vertex;
 mod products;
 mod qualifiers;
 mod scopes;
+mod stage_layouts;
 mod statements;
 mod storage;
 mod subroutines;
@@ -36,6 +37,7 @@ mod targets;
 mod tests;
 mod type_specs;
 mod units;
+mod unreadable;
 
 use std::rc::Rc;
 
@@ -145,6 +147,7 @@ pub(crate) fn analyze(
         takes_lengths: false,
         hidden_members: FxHashSet::default(),
         counters: CounterLayout::default(),
+        interlock: (false, false),
         subroutine_types: FxHashMap::default(),
     };
     // Node 0 has an error, so that unused entries of `typed` name a node.
@@ -259,6 +262,8 @@ struct Analyzer<'a> {
     hidden_members: FxHashSet<Symbol>,
     /// The places of atomic counters.
     counters: CounterLayout,
+    /// Whether the begin and the end of an interlock occur.
+    interlock: (bool, bool),
     /// Subroutine types of all units, by name.
     subroutine_types: FxHashMap<Symbol, TypeId>,
 }

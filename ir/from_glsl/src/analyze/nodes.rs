@@ -119,6 +119,7 @@ impl Analyzer<'_> {
             block: None,
             capture: None,
             is_redeclared: false,
+            is_inout: false,
             max_inner_index: None,
             is_per_vertex: false,
             value: None,

@@ -113,6 +113,11 @@ pub(super) struct Qualifiers {
     pub(super) pixel_center_integer: bool,
     pub(super) early_fragment_tests: bool,
     pub(super) post_depth_coverage: bool,
+    pub(super) inner_coverage: bool,
+    /// `noncoherent` of reads of the framebuffer.
+    pub(super) noncoherent: bool,
+    /// `viewport_relative` of `gl_Layer`.
+    pub(super) viewport_relative: bool,
     /// The layout of `gl_FragDepth`; 0 without one.
     pub(super) depth_layout: u32,
     /// The layout of a block in memory.
@@ -364,7 +369,7 @@ impl Analyzer<'_> {
                     self.report(SemanticError::Deprecated { what, version: version.to_string() }, tokens);
                 }
             }
-            StorageQualifier::InOut => {
+            StorageQualifier::InOut if !self.has_fetch() => {
                 let error =
                     SemanticError::QualifierNotAllowed { qualifier: "inout".to_owned(), place: "at global scope" };
                 self.report(error, tokens);

@@ -25,6 +25,13 @@ const VARYING_LOCATIONS: Since =
 /// Versions of `layout(location = ...)` for uniforms.
 const UNIFORM_LOCATIONS: Since = Since::new(430, 310).or(&[Extension::ARBExplicitUniformLocation]);
 
+/// Versions with reads of the framebuffer.
+const FETCHES: Since = Since::new(NEVER, NEVER)
+    .or(&[Extension::EXTShaderFramebufferFetch, Extension::EXTShaderFramebufferFetchNonCoherent]);
+
+/// Versions with reads of the framebuffer in the order of primitives.
+const COHERENT_FETCHES: Since = Since::new(NEVER, NEVER).or(&[Extension::EXTShaderFramebufferFetch]);
+
 /// Versions with vertex inputs of doubles.
 const DOUBLE_INPUTS: Since = Since::new(410, NEVER).or(&[Extension::ARBVertexAttrib64bit]);
 
@@ -44,6 +51,10 @@ impl Analyzer<'_> {
             StorageQualifier::Out => Storage::Output,
             StorageQualifier::Varying if self.program.stage == ShaderStage::Fragment => Storage::Input,
             StorageQualifier::Varying => Storage::Output,
+            StorageQualifier::InOut if self.has_fetch() => {
+                self.check_coherence(found, tokens);
+                Storage::Output
+            }
             StorageQualifier::InOut => Storage::Global,
             StorageQualifier::Shared if self.program.stage == ShaderStage::Compute => Storage::Shared,
             StorageQualifier::Buffer | StorageQualifier::Shared => {
@@ -86,11 +97,31 @@ impl Analyzer<'_> {
             let error = SemanticError::Layout { name: name.to_owned(), place: "except for `gl_FragCoord`" };
             self.report(error, tokens);
         }
+        if found.noncoherent && found.storage != StorageQualifier::InOut {
+            let place = "except for an `inout` output";
+            self.report(SemanticError::Layout { name: "noncoherent".to_owned(), place }, tokens);
+        }
+        if found.viewport_relative {
+            let error = SemanticError::Layout { name: "viewport_relative".to_owned(), place: "except for `gl_Layer`" };
+            self.report(error, tokens);
+        }
         if found.depth_layout != 0 {
             let error = SemanticError::Layout { name: "depth_*".to_owned(), place: "except for `gl_FragDepth`" };
             self.report(error, tokens);
         }
         storage
+    }
+
+    /// Whether outputs of the stage may begin as the value of the framebuffer.
+    pub(super) fn has_fetch(&self) -> bool {
+        self.program.stage == ShaderStage::Fragment && self.has(&FETCHES)
+    }
+
+    /// Checks that a read of the framebuffer is qualified if the extension has only reads without order.
+    pub(super) fn check_coherence(&mut self, found: &Qualifiers, tokens: TokenRange) {
+        if !found.noncoherent {
+            self.require(&COHERENT_FETCHES, "a read of the framebuffer without `layout(noncoherent)`", tokens);
+        }
     }
 
     /// Checks qualifiers of the interpolation between stages.

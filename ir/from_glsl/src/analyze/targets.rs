@@ -72,8 +72,9 @@ impl Analyzer<'_> {
             Storage::Input if self.program.stage == ShaderStage::Vertex => "a vertex attribute",
             Storage::Input => "an input of this stage",
             Storage::Builtin(builtin) => match builtin.role(self.unit.version) {
-                Role::Output(_) => return None,
+                Role::Output(_) | Role::Private => return None,
                 Role::State => "state of the pipeline",
+                Role::Framebuffer => "the framebuffer",
                 Role::Constant(_) => "a constant",
                 _ => "an input of this stage",
             },

@@ -57,7 +57,7 @@ pub(crate) struct Signature {
     pub(crate) parameters: Vec<(TypeId, Direction)>,
     /// The operation.
     pub(crate) op: BuiltinOp,
-    /// Whether a call does more than compute its results.
+    /// Whether a call does more than compute its results, or its results depend on which invocations execute it.
     pub(crate) has_effects: bool,
     /// The desktop version that removed it, if compilers of this version accept it all the same; calls get a warning.
     pub(crate) removed: Option<u16>,

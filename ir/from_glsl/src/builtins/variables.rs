@@ -5,7 +5,7 @@
 //!
 //! | type | meaning |
 //! |---|---|
-//! | `f i u b`, `f4` | a scalar, a vector |
+//! | `f i u b k`, `f4` | a scalar, a vector; `k` is `uint64_t` |
 //! | `m4` | a square float matrix |
 //! | `gl_FogParameters` | a struct of [`state`] |
 //! | `f4[3]`, `f4[gl_MaxLights]` | an array of a known length |
@@ -43,6 +43,10 @@ pub(crate) enum Role {
     /// An output in a slot of [`tgsi_ir::slots::FragResult`] in fragment shaders, of [`tgsi_ir::slots::VaryingSlot`] in
     /// other stages. Arrays as for inputs. Only outputs may be written.
     Output(u8),
+    /// An output that has no effect, such as a hint that no target takes: a variable of the invocation.
+    Private,
+    /// The colours of the framebuffer before the shader: outputs that are read.
+    Framebuffer,
     /// A value that the pipeline provides.
     SystemValue(SystemValue),
     /// Fixed-function state ([`state`]): a uniform that the API does not name.
@@ -289,7 +293,7 @@ impl BuiltinVariable {
 
     /// Whether the shader may write it.
     pub(crate) fn is_writable(self) -> bool {
-        matches!(self.row().map(|row| row.role), Some(RowRole::Is(Role::Output(_))))
+        matches!(self.row().map(|row| row.role), Some(RowRole::Is(Role::Output(_) | Role::Private)))
     }
 
     /// The largest length of an array that is declared without one.
@@ -349,6 +353,7 @@ fn type_of(
         'i' => Scalar::Int,
         'u' => Scalar::Uint,
         'b' => Scalar::Bool,
+        'k' => Scalar::Uint64,
         'm' if size > 1 => return Some(TypeId::matrix(size, size)),
         _ => return None,
     };

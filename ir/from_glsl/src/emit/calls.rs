@@ -7,10 +7,10 @@ use tgsi_ir::entities::{Def, Variable as IrVariable};
 use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::places::{Place, Value};
-use super::{EmitError, Emitter, bit_size};
-use crate::builtins::functions::{BuiltinOp, Detail};
+use super::{EmitError, Emitter};
+use crate::builtins::functions::BuiltinOp;
 use crate::compute;
-use crate::program::{Direction, Expr, ExprId, ExprKind, ExprList, FunctionId, VariableId};
+use crate::program::{Expr, ExprId, ExprKind, ExprList, FunctionId, VariableId};
 use crate::token::TokenRange;
 use crate::types::{Scalar, TypeId};
 
@@ -309,6 +309,17 @@ impl Emitter<'_, '_, '_> {
             BuiltinOp::AnyInvocation | BuiltinOp::AllInvocations | BuiltinOp::AllInvocationsEqual => {
                 return self.vote(op, operands);
             }
+            BuiltinOp::Ballot | BuiltinOp::ReadInvocation | BuiltinOp::ReadFirstInvocation => {
+                return self.ballot(op, operands);
+            }
+            BuiltinOp::Clock => return Ok(self.clock(expr.ty)),
+            BuiltinOp::BeginInterlock | BuiltinOp::EndInterlock => {
+                let is_begin = op == BuiltinOp::BeginInterlock;
+                let section =
+                    if is_begin { IntrinsicOp::BeginInvocationInterlock } else { IntrinsicOp::EndInvocationInterlock };
+                self.b.intrinsic(section, &[], &[], None);
+                return Ok(Value::None);
+            }
             BuiltinOp::HelperInvocation => {
                 let shape = Shape::new(1, 1);
                 return Ok(vector(self.b.intrinsic_def(IntrinsicOp::IsHelperInvocation, &[], &[], shape)));
@@ -324,11 +335,11 @@ impl Emitter<'_, '_, '_> {
             _ => {}
         }
         // Targets of results besides the value, in the order of the parameters.
-        let directions = directions(op);
+        let first_output = operands.len().saturating_sub(op.num_outputs());
         let mut values = Vec::with_capacity(operands.len());
         let mut targets: Vec<Place> = Vec::new();
         for (number, &operand) in operands.iter().enumerate() {
-            if directions.get(number) == Some(&Direction::Out) {
+            if number >= first_output {
                 targets.push(self.place(operand)?);
             } else {
                 let scalar = program.types.scalar(program.expr(operand).ty).unwrap_or(Scalar::Float);
@@ -340,29 +351,5 @@ impl Emitter<'_, '_, '_> {
             self.store(place, Value::Operand(result));
         }
         Ok(results.value.map_or(Value::None, Value::Operand))
-    }
-
-    fn derivative(&mut self, along_x: bool, detail: Detail, value: Def) -> Def {
-        let op = match (along_x, detail) {
-            (true, Detail::Any) => IntrinsicOp::Ddx,
-            (true, Detail::Fine) => IntrinsicOp::DdxFine,
-            (true, Detail::Coarse) => IntrinsicOp::DdxCoarse,
-            (false, Detail::Any) => IntrinsicOp::Ddy,
-            (false, Detail::Fine) => IntrinsicOp::DdyFine,
-            (false, Detail::Coarse) => IntrinsicOp::DdyCoarse,
-        };
-        let shape = Shape::new(self.b.body.num_components(value), bit_size(Scalar::Float));
-        self.b.intrinsic_def(op, &[value], &[], shape)
-    }
-}
-
-/// The directions of the parameters of a function with results besides its value; empty for other functions.
-fn directions(op: BuiltinOp) -> &'static [Direction] {
-    use Direction::{In, Out};
-    match op {
-        BuiltinOp::Modf | BuiltinOp::Frexp => &[In, Out],
-        BuiltinOp::UaddCarry | BuiltinOp::UsubBorrow => &[In, In, Out],
-        BuiltinOp::MulExtended => &[In, In, Out, Out],
-        _ => &[],
     }
 }

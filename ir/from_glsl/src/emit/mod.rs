@@ -15,6 +15,7 @@
 mod blocks;
 mod calls;
 mod expressions;
+mod framebuffer;
 mod images;
 mod memory;
 mod outputs;
@@ -23,6 +24,7 @@ mod places;
 mod stages;
 mod state;
 mod statements;
+mod subgroups;
 mod textures;
 mod variables;
 
@@ -75,6 +77,7 @@ pub(crate) fn emit(program: &Program, interner: &Interner, main: FunctionId) -> 
         variables: FxHashMap::default(),
         shadows: Vec::new(),
         interface: Vec::new(),
+        framebuffer: framebuffer::Framebuffer::of(program, interner),
         constants: FxHashMap::default(),
         functions: FxHashMap::default(),
         pending: Vec::new(),
@@ -89,8 +92,10 @@ pub(crate) fn emit(program: &Program, interner: &Interner, main: FunctionId) -> 
         context.emit_function(pending)?;
     }
     context.emit_entry(entry, start)?;
-    let Context { mut shader, origins, interface, shadows, .. } = context;
-    narrow_copies(&mut shader, &shadows);
+    let fetched = context.fetched_lengths();
+    narrow_copies(&mut context.shader, &context.shadows, &fetched);
+    context.fetch_outputs(entry);
+    let Context { shader, origins, interface, .. } = context;
     Ok(Emitted { shader, origins, interface })
 }
 
@@ -117,6 +122,7 @@ struct Context<'p> {
     /// Outputs: the variable that is stored at the end, and its shadow.
     shadows: Vec<(IrVariable, IrVariable)>,
     interface: Vec<(VariableId, IrVariable)>,
+    framebuffer: Option<framebuffer::Framebuffer>,
     /// Variables of constants that are indexed at run time, in the order in which the entry point initialises them.
     constants: FxHashMap<ConstantId, IrVariable>,
     functions: FxHashMap<(FunctionId, Vec<SamplerArgument>), (IrFunction, Option<IrVariable>)>,

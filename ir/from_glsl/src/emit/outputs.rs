@@ -19,8 +19,12 @@ struct Written {
 }
 
 /// Replaces copies of whole arrays from a shadow to its output by copies of the elements that are written, and ends the
-/// array after the last one.
-pub(super) fn narrow_copies(shader: &mut Shader, shadows: &[(IrVariable, IrVariable)]) {
+/// array after the last one, or the last of those that are fetched.
+pub(super) fn narrow_copies(
+    shader: &mut Shader,
+    shadows: &[(IrVariable, IrVariable)],
+    fetched: &FxHashMap<IrVariable, u32>,
+) {
     let element_of = |variable: IrVariable| match *shader.types.get(shader.variables[variable].ty) {
         IrTypeData::Array { element, .. } => Some(element),
         _ => None,
@@ -54,6 +58,7 @@ pub(super) fn narrow_copies(shader: &mut Shader, shadows: &[(IrVariable, IrVaria
             let whole = shader.variables[shadow].ty;
             // Only the copies are accesses to the output.
             let length = elements.last().map_or(1, |&last| last as u32 + 1);
+            let length = length.max(fetched.get(&output).copied().unwrap_or(0));
             let shortened = shader.types.intern(IrTypeData::Array { element, length, stride: 0 });
             shader.variables[output].ty = shortened;
             let mut b = Builder::new(body, Cursor::Before(copy));

@@ -1,4 +1,4 @@
-//! Functions of single stages: vertices of geometry shaders, interpolation of inputs, votes.
+//! Functions of single stages: vertices of geometry shaders, interpolation of inputs.
 
 use arrayvec::ArrayVec;
 use tgsi_arithmetic::Operand;
@@ -128,18 +128,5 @@ impl Emitter<'_, '_, '_> {
             None => Value::Operand(Operand::Vector(vector)),
             Some(lanes) => Value::Operand(Operand::Vector(self.lanes_of(vector, lanes))),
         })
-    }
-
-    /// `anyInvocation` and its siblings.
-    pub(super) fn vote(&mut self, op: BuiltinOp, operands: &[ExprId]) -> Result<Value, EmitError> {
-        let Some(&operand) = operands.first() else { return Ok(Value::None) };
-        let value = self.vector_of(operand)?;
-        let intrinsic = match op {
-            BuiltinOp::AnyInvocation => IntrinsicOp::VoteAny,
-            BuiltinOp::AllInvocations => IntrinsicOp::VoteAll,
-            _ => IntrinsicOp::VoteIeq,
-        };
-        let vote = self.b.intrinsic_def(intrinsic, &[value], &[], Shape::new(1, 1));
-        Ok(Value::Operand(Operand::Vector(vote)))
     }
 }

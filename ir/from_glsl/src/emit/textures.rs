@@ -7,7 +7,6 @@ use tgsi_ir::alu::AluType;
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
-use tgsi_ir::shader::ShaderStage;
 
 use super::places::Value;
 use super::{EmitError, Emitter};
@@ -38,6 +37,9 @@ impl Emitter<'_, '_, '_> {
         };
         let Value::Memory(deref, _) = self.value(sampler_expr)? else { return Ok(Value::None) };
         let ir_op = self.operation(&op);
+        if ir_op == TexOp::Lod && !program.has_derivatives() {
+            return Ok(Value::Operand(Operand::Vector(self.b.constant(32, &[0, 0]))));
+        }
         let result = if matches!(ir_op, TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples) {
             AluType::INT32
         } else if ir_op == TexOp::SamplesIdentical {
@@ -75,6 +77,8 @@ impl Emitter<'_, '_, '_> {
                     data.is_shadow = true;
                     let _ = sources.try_push((TexSrcKind::Comparator, value));
                 }
+                // A bias of the level that has no derivatives stays at level 0.
+                TextureArgument::Bias if ir_op == TexOp::Txl => {}
                 TextureArgument::Bias => {
                     let _ = sources.try_push((TexSrcKind::Bias, value));
                 }
@@ -121,10 +125,10 @@ impl Emitter<'_, '_, '_> {
 
     /// The operation: without derivatives, lookups are of level 0.
     fn operation(&self, op: &TextureOp) -> TexOp {
-        let has_derivatives = self.context.program.stage == ShaderStage::Fragment;
+        let has_derivatives = self.context.program.has_derivatives();
         match op.op {
+            TexOp::Tex | TexOp::Txb if !has_derivatives => TexOp::Txl,
             TexOp::Tex if op.argument(TextureArgument::Bias).is_some() => TexOp::Txb,
-            TexOp::Tex if !has_derivatives => TexOp::Txl,
             other => other,
         }
     }

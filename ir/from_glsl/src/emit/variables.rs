@@ -18,12 +18,14 @@ use crate::program::{ConstantId, Interpolation, Storage, VariableId};
 use crate::types::{Scalar, TypeData, TypeId};
 
 impl Context<'_> {
-    /// Whether a variable is a level of tessellation, which a patch has.
+    /// Whether a variable of the language is one that a patch has, such as a level of tessellation.
     fn is_patch_level(&self, id: VariableId) -> bool {
         match self.program.variable(id).storage {
-            Storage::Builtin(builtin) => {
-                builtin.name().starts_with("gl_TessLevel") || builtin.name().starts_with("gl_BoundingBox")
+            // Outputs of tessellation control shaders that vertices have are members of `gl_out`.
+            Storage::Builtin(builtin) if self.program.stage == ShaderStage::TessCtrl => {
+                builtin.is_writable() && !builtin.name().starts_with("gl_out.")
             }
+            Storage::Builtin(builtin) => builtin.name().starts_with("gl_TessLevel"),
             _ => false,
         }
     }
@@ -104,7 +106,7 @@ impl Emitter<'_, '_, '_> {
         let program = self.context.program;
         let Storage::Builtin(builtin) = program.variable(id).storage else { return None };
         let Role::SystemValue(value) = builtin.role(program.version) else { return None };
-        if let Some(computed) = self.computed_value(value) {
+        if let Some(computed) = self.computed_value(value).or_else(|| self.mask_value(value)) {
             return Some(Value::Operand(Operand::Vector(computed)));
         }
         let (element, is_array) = match program.types.get(ty) {
@@ -153,9 +155,12 @@ impl Emitter<'_, '_, '_> {
             Storage::Shared => Some(VariableModes::MEM_SHARED),
             Storage::Input => Some(VariableModes::SHADER_IN),
             Storage::Output => Some(VariableModes::SHADER_OUT),
+            // The framebuffer is copied from the output of the same colour.
+            Storage::Builtin(_) if self.context.framebuffer_source(id).is_some() => Some(VariableModes::SHADER_TEMP),
             Storage::Builtin(builtin) => Some(match builtin.role(program.version) {
                 Role::Input(_) => VariableModes::SHADER_IN,
-                Role::Output(_) => VariableModes::SHADER_OUT,
+                Role::Output(_) | Role::Framebuffer => VariableModes::SHADER_OUT,
+                Role::Private => VariableModes::SHADER_TEMP,
                 Role::SystemValue(_) => VariableModes::SYSTEM_VALUE,
                 Role::State | Role::Constant(_) => VariableModes::UNIFORM,
             }),
@@ -194,8 +199,13 @@ impl Emitter<'_, '_, '_> {
             };
         }
         let (name, ty) = (data.name.clone(), data.ty);
+        data.fb_fetch_output = self.context.fetched_length(id) > 0;
+        self.context.shader.info.fs.uses_fbfetch_output |= data.fb_fetch_output;
         let ir = self.context.shader.add_variable(data);
         self.context.interface.push((id, ir));
+        if variable.is_framebuffer(self.context.program.version) {
+            return ir;
+        }
         // Invocations of a tessellation control shader read the outputs of others.
         if !is_output || self.context.program.stage == ShaderStage::TessCtrl {
             return ir;

@@ -17,6 +17,7 @@ use tgsi_ir::{Body, Inst, InstData, ShaderStage};
 use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
+use crate::plan::has_derivatives;
 
 const DEMOTE: &str = "SPV_EXT_demote_to_helper_invocation";
 
@@ -114,7 +115,7 @@ impl Emitter<'_> {
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let ty = self.type_of(def, Class::Float);
         let ty_id = self.module.value_type(ty);
-        if self.shader.stage != ShaderStage::Fragment {
+        if !has_derivatives(self.shader) {
             let zero = self.module.null(ty_id);
             self.define(def, zero, Class::Float);
             return Ok(());

@@ -1,7 +1,8 @@
 //! Execution modes of the stages.
 
 use spirv::{BuiltIn, Capability, Decoration, ExecutionMode, Op};
-use tgsi_ir::ShaderStage;
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::{Inst, ShaderStage};
 
 use crate::emit::Emitter;
 use crate::error::SpirvError;
@@ -14,6 +15,8 @@ const PATCH_VERTICES: u32 = 32;
 const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
 const POST_DEPTH_COVERAGE: &str = "SPV_KHR_post_depth_coverage";
 const STENCIL_EXPORT: &str = "SPV_EXT_shader_stencil_export";
+const INTERLOCK: &str = "SPV_EXT_fragment_shader_interlock";
+const COMPUTE_DERIVATIVES: &str = "SPV_NV_compute_shader_derivatives";
 
 impl Emitter<'_> {
     pub(super) fn emit_execution_mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
@@ -105,6 +108,7 @@ impl Emitter<'_> {
                 if info.fs.uses_sample_shading {
                     self.module.need(Capability::SampleRateShading);
                 }
+                self.emit_interlock_mode();
             }
             ShaderStage::Compute => {
                 if info.workgroup_size_variable {
@@ -114,9 +118,53 @@ impl Emitter<'_> {
                 } else {
                     self.emit_execution_mode(ExecutionMode::LocalSize, &info.workgroup_size.map(|size| size.max(1)));
                 }
+                let group = match info.derivative_group {
+                    1 => (Capability::ComputeDerivativeGroupQuadsNV, ExecutionMode::DerivativeGroupQuadsNV),
+                    2 => (Capability::ComputeDerivativeGroupLinearNV, ExecutionMode::DerivativeGroupLinearNV),
+                    _ => return Ok(()),
+                };
+                self.module.need(group.0);
+                self.module.need_extension(COMPUTE_DERIVATIVES, None);
+                self.emit_execution_mode(group.1, &[]);
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Emits the mode of the critical section of fragments, if the shader has one.
+    fn emit_interlock_mode(&mut self) {
+        let fs = &self.shader.info.fs;
+        let mode = match () {
+            () if fs.pixel_interlock_ordered => ExecutionMode::PixelInterlockOrderedEXT,
+            () if fs.pixel_interlock_unordered => ExecutionMode::PixelInterlockUnorderedEXT,
+            () if fs.sample_interlock_ordered => ExecutionMode::SampleInterlockOrderedEXT,
+            () if fs.sample_interlock_unordered => ExecutionMode::SampleInterlockUnorderedEXT,
+            () => return,
+        };
+        let of_pixel = fs.pixel_interlock_ordered || fs.pixel_interlock_unordered;
+        self.module.need(match of_pixel {
+            true => Capability::FragmentShaderPixelInterlockEXT,
+            false => Capability::FragmentShaderSampleInterlockEXT,
+        });
+        self.module.need_extension(INTERLOCK, None);
+        self.emit_execution_mode(mode, &[]);
+    }
+
+    /// Emits the begin or end of the critical section.
+    pub(in crate::emit) fn emit_interlock(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        let fs = &self.shader.info.fs;
+        let modes = [
+            fs.pixel_interlock_ordered,
+            fs.pixel_interlock_unordered,
+            fs.sample_interlock_ordered,
+            fs.sample_interlock_unordered,
+        ];
+        if self.shader.stage != ShaderStage::Fragment || !modes.contains(&true) {
+            return Err(SpirvError::Unsupported { inst, what: "an interlock without its kind" });
+        }
+        let is_begin = op == IntrinsicOp::BeginInvocationInterlock;
+        self.push(if is_begin { Op::BeginInvocationInterlockEXT } else { Op::EndInvocationInterlockEXT }, &[]);
         Ok(())
     }
 

@@ -260,6 +260,10 @@ impl Emitter<'_> {
         }
         match built_in {
             BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner => self.module.decorate(id, Decoration::Patch, &[]),
+            BuiltIn::Layer if is_output && self.shader.info.layer_viewport_relative => {
+                self.built_in_needs(true, BuiltIn::ViewportMaskNV);
+                self.module.decorate(id, Decoration::ViewportRelativeNV, &[]);
+            }
             BuiltIn::Position if is_output && !self.options.unguarded => {
                 self.module.decorate(id, Decoration::Invariant, &[]);
             }

@@ -4,12 +4,13 @@ use smallvec::SmallVec;
 use spirv::{Capability, GlslStd450Op, Op};
 use tgsi_compiler::reflection::ResourceKind;
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
-use tgsi_ir::{Def, Inst, ShaderStage, Swizzle};
+use tgsi_ir::{Def, Inst, Swizzle};
 
 use super::variables::TextureShape;
 use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
+use crate::plan::has_derivatives;
 
 impl Emitter<'_> {
     /// Emits the size of a texture: signed, with the layers last. `level` is used if the texture has levels.
@@ -131,13 +132,13 @@ impl Emitter<'_> {
         self.pure(Op::CompositeConstruct, ty, &words)
     }
 
-    /// Emits `lod`: the accessed level and the computed one. Both are zero outside of fragment shaders.
+    /// Emits `lod`: the accessed level and the computed one. Both are zero without derivatives.
     pub(super) fn emit_level_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         let ty = ValueType::new(Class::Float, 32, 2);
         let type_id = self.module.value_type(ty);
         let id = match body.tex_src(inst, TexSrcKind::Coord) {
-            Some(source) if self.shader.stage == ShaderStage::Fragment => {
+            Some(source) if has_derivatives(self.shader) => {
                 // The layer does not affect the level.
                 let coordinate = body.src_def(source);
                 let coordinate = self.swizzled(coordinate, Swizzle::IDENTITY, tex.dim.num_coords(), Class::Float)?;

@@ -4,7 +4,7 @@ use tgsi::shader::{Dst, InstructionMemory, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Def, Inst};
+use tgsi_ir::{Def, Inst, ShaderStage};
 
 use super::buffer_memory;
 use crate::DriverError;
@@ -33,6 +33,10 @@ impl Selector<'_> {
             StoreOutput | StorePerVertexOutput => self.store_output(inst, op)?,
             LoadUniform => self.load_uniform(inst),
             LoadUbo | LoadUboVec4 => self.load_ubo(inst),
+            // TGSI has no property for groups of invocations.
+            Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse if self.shader.stage == ShaderStage::Compute => {
+                return Err(DriverError::UnsupportedIntrinsic { inst, op });
+            }
             Ddx | DdxCoarse => self.emit_simple(inst, Opcode::Ddx),
             Ddy | DdyCoarse => self.emit_simple(inst, Opcode::Ddy),
             DdxFine => self.emit_simple(inst, Opcode::DdxFine),

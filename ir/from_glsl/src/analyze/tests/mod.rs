@@ -6,6 +6,7 @@ mod builtins;
 mod declarations;
 mod explanations;
 mod expressions;
+mod extensions;
 mod functions;
 mod memory;
 mod statements;

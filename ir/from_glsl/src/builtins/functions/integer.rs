@@ -2,6 +2,14 @@
 
 use super::op::BuiltinOp as Op;
 use super::{INT64, Row, V400_INTEGERS};
+use crate::extension::Extension as E;
+use crate::version::{NEVER, Since};
+
+/// Averages, saturation and counts of zeros.
+const FUNCTIONS2: Since = Since::new(NEVER, NEVER).or(&[E::INTELShaderIntegerFunctions2]);
+
+/// Functions of two integers of any type.
+const TWO_OF_ANY: &[&str] = &["I I I", "U U U", "L L L", "K K K"];
 
 pub(super) const ROWS: &[Row] = &[
     Row::new("bitfieldExtract", Op::BitfieldExtract, &["I I i i", "U U i i"], V400_INTEGERS),
@@ -14,6 +22,14 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("usubBorrow", Op::UsubBorrow, &["U U U >U"], V400_INTEGERS),
     Row::new("umulExtended", Op::MulExtended, &["v U U >U >U"], V400_INTEGERS),
     Row::new("imulExtended", Op::MulExtended, &["v I I >I >I"], V400_INTEGERS),
+    Row::new("absoluteDifference", Op::AbsoluteDifference, &["U I I", "U U U", "K L L", "K K K"], FUNCTIONS2),
+    Row::new("addSaturate", Op::AddSaturate, TWO_OF_ANY, FUNCTIONS2),
+    Row::new("subtractSaturate", Op::SubtractSaturate, TWO_OF_ANY, FUNCTIONS2),
+    Row::new("average", Op::Average, TWO_OF_ANY, FUNCTIONS2),
+    Row::new("averageRounded", Op::AverageRounded, TWO_OF_ANY, FUNCTIONS2),
+    Row::new("multiply32x16", Op::Multiply32x16, &["I I I", "U U U"], FUNCTIONS2),
+    Row::new("countLeadingZeros", Op::CountLeadingZeros, &["U U"], FUNCTIONS2),
+    Row::new("countTrailingZeros", Op::CountTrailingZeros, &["U U"], FUNCTIONS2),
     Row::new("abs", Op::Abs, &["L L"], INT64),
     Row::new("sign", Op::Sign, &["L L"], INT64),
     Row::new("min", Op::Min, &["L L L", "L L l", "K K K", "K K k"], INT64),

@@ -109,6 +109,20 @@ pub(crate) enum BuiltinOp {
     UsubBorrow,
     /// No result; the third argument receives the high word, the fourth the low word.
     MulExtended,
+    /// The exact absolute difference of integers, unsigned.
+    AbsoluteDifference,
+    /// A sum that does not wrap around.
+    AddSaturate,
+    /// A difference that does not wrap around.
+    SubtractSaturate,
+    /// Half of a sum without overflow, rounded down.
+    Average,
+    /// Half of a sum without overflow, rounded up.
+    AverageRounded,
+    /// The product with the low 16 bits of the second argument.
+    Multiply32x16,
+    CountLeadingZeros,
+    CountTrailingZeros,
     /// Always zero.
     Noise,
     /// Whether the invocation is a helper now, after demotion too.
@@ -149,6 +163,18 @@ pub(crate) enum BuiltinOp {
     AllInvocations,
     /// Whether the argument is the same in all invocations of the subgroup.
     AllInvocationsEqual,
+    /// The invocations of the subgroup in which the argument holds, as a mask of 64 bits.
+    Ballot,
+    /// The first argument of the invocation whose number is the second one.
+    ReadInvocation,
+    /// The argument of the first active invocation.
+    ReadFirstInvocation,
+    /// A counter of time: two words or a number of 64 bits, by the type of the result.
+    Clock,
+    /// Begins the critical section, which the fragments of a pixel execute in sequence.
+    BeginInterlock,
+    /// Ends the critical section.
+    EndInterlock,
     /// A lookup, fetch, gather or query.
     Texture(TextureOp),
     /// An access to an image. The first argument is the image, the second the coordinate; images of several samples
@@ -298,7 +324,16 @@ impl TextureOp {
 }
 
 impl BuiltinOp {
-    /// Whether a call does more than compute its results.
+    /// The number of parameters, the last ones, that receive results.
+    pub(crate) fn num_outputs(self) -> usize {
+        match self {
+            BuiltinOp::Modf | BuiltinOp::Frexp | BuiltinOp::UaddCarry | BuiltinOp::UsubBorrow => 1,
+            BuiltinOp::MulExtended => 2,
+            _ => 0,
+        }
+    }
+
+    /// Whether a call does more than compute its results, or its results depend on which invocations execute it.
     pub(crate) fn has_effects(self) -> bool {
         match self {
             BuiltinOp::EmitVertex
@@ -310,6 +345,15 @@ impl BuiltinOp {
             | BuiltinOp::MemoryBarrierImage
             | BuiltinOp::MemoryBarrierShared
             | BuiltinOp::GroupMemoryBarrier
+            | BuiltinOp::AnyInvocation
+            | BuiltinOp::AllInvocations
+            | BuiltinOp::AllInvocationsEqual
+            | BuiltinOp::Ballot
+            | BuiltinOp::ReadInvocation
+            | BuiltinOp::ReadFirstInvocation
+            | BuiltinOp::Clock
+            | BuiltinOp::BeginInterlock
+            | BuiltinOp::EndInterlock
             | BuiltinOp::Atomic(_) => true,
             BuiltinOp::Image(op) => matches!(op, ImageOp::Store | ImageOp::Atomic(_)),
             BuiltinOp::Counter(op) => op != CounterOp::Read,

@@ -24,7 +24,7 @@
 //! | `P`, `Pf`, `Pi`, `Pl` | coordinate with layer and comparator; without comparator; integer; without layer |
 //! | `Q`, `Q4` | coordinate with the divisor as last component: one more than `P`; `vec4` |
 //! | `lod`, `level` | float or integer level |
-//! | `~bias` | a bias that may be left out, and exists in fragment shaders only |
+//! | `~bias` | a bias that may be left out, and exists in shaders with derivatives only |
 //! | `dx`, `dy` | gradients |
 //! | `off`, `offs` | offset; array of four offsets |
 //! | `cmp`, `sample`, `comp` | comparator, sample, gathered component |
@@ -410,7 +410,9 @@ impl Expansion<'_> {
         }
         let plain = op(None, &meanings);
         let mut signatures = vec![(parameters.clone(), plain)];
-        if pattern.has_bias && self.stage == ShaderStage::Fragment {
+        let has_derivatives = self.stage == ShaderStage::Fragment
+            || self.stage == ShaderStage::Compute && self.enabled.contains(Extension::NVComputeShaderDerivatives);
+        if pattern.has_bias && has_derivatives {
             meanings.push(TextureArgument::Bias);
             parameters.push((TypeId::FLOAT, Direction::In));
             signatures.push((parameters, op(Some(TexOp::Txb), &meanings)));
@@ -427,11 +429,16 @@ impl Expansion<'_> {
         }
     }
 
-    /// Whether the version has unsigned integers, if a signature has them.
+    /// Whether the version has unsigned integers, if a signature has them, and 64-bit integers, if its parameters are
+    /// such.
     fn has_types(&self, result: TypeId, parameters: &[(TypeId, Direction)]) -> bool {
         let is_unsigned = |ty: TypeId| self.types.scalar(ty) == Some(Scalar::Uint);
         let needs_unsigned = is_unsigned(result) || parameters.iter().any(|&(ty, _)| is_unsigned(ty));
-        !needs_unsigned || self.has(Keyword::Uint) || self.enabled.contains(Extension::EXTGpuShader4)
+        if needs_unsigned && !self.has(Keyword::Uint) && !self.enabled.contains(Extension::EXTGpuShader4) {
+            return false;
+        }
+        let is_wide = |ty: TypeId| matches!(self.types.scalar(ty), Some(Scalar::Int64 | Scalar::Uint64));
+        !parameters.iter().any(|&(ty, _)| is_wide(ty)) || self.has(Keyword::Int64T)
     }
 
     /// The type of a token; `None` if it needs a sampler that there is not, or a vector of more than four components.

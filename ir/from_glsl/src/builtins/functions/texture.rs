@@ -14,6 +14,7 @@ const GATHER_ANY: Since = Since::new(400, 310).or(&[E::ARBGpuShader5]);
 const GATHER_OFFSETS: Since = Since::new(400, 320).or(&[E::ARBGpuShader5, E::EXTGpuShader5, E::OESGpuShader5]);
 const QUERY_LOD: Since = Since::new(400, NEVER);
 const QUERY_LOD_ARB: Since = Since::new(NEVER, NEVER).or(&[E::ARBTextureQueryLod, E::EXTTextureQueryLod]);
+const QUERY_LOD_COMPUTE: Since = Since::new(NEVER, NEVER).or(&[E::NVComputeShaderDerivatives]);
 const QUERY_LEVELS: Since = Since::new(430, NEVER).or(&[E::ARBTextureQueryLevels]);
 const SAMPLES: Since = Since::new(450, NEVER).or(&[E::ARBShaderTextureImageSamples]);
 const CUBE_ARRAY: Since =
@@ -207,6 +208,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     Row::texture("textureQueryLod", TexOp::Lod, QUERY_LOD_SIGNATURES, QUERY_LOD).only(Stages::FRAGMENT),
     Row::texture("textureQueryLOD", TexOp::Lod, QUERY_LOD_SIGNATURES, QUERY_LOD_ARB).only(Stages::FRAGMENT),
+    Row::texture("textureQueryLod", TexOp::Lod, QUERY_LOD_SIGNATURES, QUERY_LOD_COMPUTE).only(Stages::COMPUTE),
     Row::texture(
         "textureQueryLevels",
         TexOp::QueryLevels,

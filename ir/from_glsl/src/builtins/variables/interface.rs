@@ -29,6 +29,9 @@ const LAYER: Since =
     Since::new(430, 320).or(&[E::ARBFragmentLayerViewport, E::OESGeometryShader, E::EXTGeometryShader]);
 const VIEWPORT: Since = Since::new(430, NEVER).or(&[E::ARBFragmentLayerViewport, E::OESViewportArray]);
 const VIEWPORT_LAYERS: Since = ext(&[E::ARBShaderViewportLayerArray]);
+const FETCH: Since = ext(&[E::EXTShaderFramebufferFetch, E::EXTShaderFramebufferFetchNonCoherent]);
+const DUAL_SOURCE: Since = ext(&[E::EXTBlendFuncExtended]);
+const VIEWPORT_ARRAY2: Since = ext(&[E::NVViewportArray2]);
 const BALLOT: Since = ext(&[E::ARBShaderBallot]);
 const BOUNDING_BOX: Since = Since::new(NEVER, 320);
 const SAMPLES: Since = Since::new(400, 320).or(&[E::ARBSampleShading, E::OESSampleVariables]);
@@ -111,16 +114,17 @@ pub(super) const VERTEX: &[Row] = &[
     Row::fixed("gl_TexCoord", "f4[<gl_MaxTextureCoords]", Role::Output(VaryingSlot::TEX0), BEFORE_RASTER)
         .redeclarable(),
     Row::fixed("gl_FogFragCoord", "f", Role::Output(VaryingSlot::FOGC), BEFORE_RASTER).redeclarable(),
-    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), ext(&[E::AMDVertexShaderLayer]), V).redeclarable(),
-    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), VIEWPORT_LAYERS, V.or(EVALUATION)).redeclarable(),
-    Row::new(
-        "gl_ViewportMask",
-        "i[1]",
-        Role::Output(VaryingSlot::VIEWPORT_MASK),
-        ext(&[E::NVViewportArray2]),
-        BEFORE_RASTER.or(CONTROL),
-    )
-    .redeclarable(),
+    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), VIEWPORT_ARRAY2, BEFORE_RASTER).redeclarable(),
+    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), ext(&[E::AMDVertexShaderLayer]), V),
+    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), VIEWPORT_LAYERS, V.or(EVALUATION)),
+    Row::new("gl_ViewportMask", "i[1]", Role::Output(VaryingSlot::VIEWPORT_MASK), VIEWPORT_ARRAY2, BEFORE_RASTER)
+        .redeclarable(),
+    Row::new("gl_ViewportIndex", "i", Role::Output(VaryingSlot::VIEWPORT), VIEWPORT_ARRAY2, BEFORE_RASTER)
+        .redeclarable(),
+    // The evaluation shader after it determines the outputs of the primitive.
+    Row::new("gl_Layer", "i", Role::Private, VIEWPORT_ARRAY2, CONTROL).redeclarable(),
+    Row::new("gl_ViewportMask", "i[1]", Role::Private, VIEWPORT_ARRAY2, CONTROL).redeclarable(),
+    Row::new("gl_ViewportIndex", "i", Role::Private, VIEWPORT_ARRAY2, CONTROL).redeclarable(),
     Row::new("gl_ViewportIndex", "i", Role::Output(VaryingSlot::VIEWPORT), ext(&[E::AMDVertexShaderViewportIndex]), V)
         .redeclarable(),
     Row::new("gl_ViewportIndex", "i", Role::Output(VaryingSlot::VIEWPORT), VIEWPORT_LAYERS, V.or(EVALUATION))
@@ -159,6 +163,20 @@ pub(super) const FRAGMENT: &[Row] = &[
     Row::new("gl_FragData", "f4[gl_MaxDrawBuffers]", Role::Output(FragResult::DATA0), ALWAYS, F)
         .until(140, 420, 300)
         .redeclarable(),
+    // The value of the framebuffer: an output that is only read.
+    Row::new("gl_LastFragData", "f4[<gl_MaxDrawBuffers]", Role::Framebuffer, FETCH, F)
+        .until(130, 130, 300)
+        .redeclarable(),
+    Row::new("gl_SecondaryFragColorEXT", "f4", Role::Output(FragResult::COLOR), DUAL_SOURCE, F)
+        .until(NEVER, NEVER, 300),
+    Row::new(
+        "gl_SecondaryFragDataEXT",
+        "f4[gl_MaxDualSourceDrawBuffersEXT]",
+        Role::Output(FragResult::DATA0),
+        DUAL_SOURCE,
+        F,
+    )
+    .until(NEVER, NEVER, 300),
     Row::new("gl_FragDepth", "f", Role::Output(FragResult::DEPTH), Since::new(110, 300), F).redeclarable(),
     Row::new("gl_FragDepthEXT", "f", Role::Output(FragResult::DEPTH), ext(&[E::EXTFragDepth]), F),
     Row::new("gl_FragStencilRefARB", "i", Role::Output(FragResult::STENCIL), ext(&[E::ARBShaderStencilExport]), F),
@@ -231,7 +249,7 @@ pub(super) const OTHER: &[Row] = &[
     Row::fixed("gl_out.gl_FogFragCoord", "f", Role::Output(VaryingSlot::FOGC), CONTROL),
     Row::new("gl_PrimitiveIDIn", "i", Role::SystemValue(S::PrimitiveId), GEOMETRY, G),
     Row::new("gl_PrimitiveID", "i", Role::Output(VaryingSlot::PRIMITIVE_ID), GEOMETRY, G).redeclarable(),
-    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), GEOMETRY, G).redeclarable(),
+    Row::new("gl_Layer", "i", Role::Output(VaryingSlot::LAYER), GEOMETRY, G),
     Row::new(
         "gl_ViewportIndex",
         "i",
@@ -264,21 +282,14 @@ pub(super) const OTHER: &[Row] = &[
     Row::new("gl_LocalInvocationID", "u3", Role::SystemValue(S::LocalInvocationId), COMPUTE, C),
     Row::new("gl_GlobalInvocationID", "u3", Role::SystemValue(S::GlobalInvocationId), COMPUTE, C),
     Row::new("gl_LocalInvocationIndex", "u", Role::SystemValue(S::LocalInvocationIndex), COMPUTE, C),
-    Row::new("gl_BoundingBox", "f4[2]", Role::Output(VaryingSlot::BOUNDING_BOX0), BOUNDING_BOX, CONTROL),
-    Row::new(
-        "gl_BoundingBoxEXT",
-        "f4[2]",
-        Role::Output(VaryingSlot::BOUNDING_BOX0),
-        ext(&[E::EXTPrimitiveBoundingBox]),
-        CONTROL,
-    ),
-    Row::new(
-        "gl_BoundingBoxOES",
-        "f4[2]",
-        Role::Output(VaryingSlot::BOUNDING_BOX0),
-        ext(&[E::OESPrimitiveBoundingBox]),
-        CONTROL,
-    ),
+    Row::new("gl_BoundingBox", "f4[2]", Role::Private, BOUNDING_BOX, CONTROL),
+    Row::new("gl_BoundingBoxEXT", "f4[2]", Role::Private, ext(&[E::EXTPrimitiveBoundingBox]), CONTROL),
+    Row::new("gl_BoundingBoxOES", "f4[2]", Role::Private, ext(&[E::OESPrimitiveBoundingBox]), CONTROL),
     Row::new("gl_SubGroupSizeARB", "u", Role::SystemValue(S::SubgroupSize), BALLOT, Stages::ALL),
     Row::new("gl_SubGroupInvocationARB", "u", Role::SystemValue(S::SubgroupInvocation), BALLOT, Stages::ALL),
+    Row::new("gl_SubGroupEqMaskARB", "k", Role::SystemValue(S::SubgroupEqMask), BALLOT, Stages::ALL),
+    Row::new("gl_SubGroupGeMaskARB", "k", Role::SystemValue(S::SubgroupGeMask), BALLOT, Stages::ALL),
+    Row::new("gl_SubGroupGtMaskARB", "k", Role::SystemValue(S::SubgroupGtMask), BALLOT, Stages::ALL),
+    Row::new("gl_SubGroupLeMaskARB", "k", Role::SystemValue(S::SubgroupLeMask), BALLOT, Stages::ALL),
+    Row::new("gl_SubGroupLtMaskARB", "k", Role::SystemValue(S::SubgroupLtMask), BALLOT, Stages::ALL),
 ];

@@ -24,6 +24,7 @@ fn type_name(text: &str) -> String {
         ("i", "") => "int".to_owned(),
         ("u", "") => "uint".to_owned(),
         ("b", "") => "bool".to_owned(),
+        ("k", "") => "uint64_t".to_owned(),
         ("f", size) => format!("vec{size}"),
         (first, size) => format!("{first}vec{size}"),
     };
@@ -57,6 +58,7 @@ pub(crate) fn variables() -> Vec<Vec<String>> {
                 format!("output `{}`", VaryingSlot::name(slot).unwrap_or_default())
             }
             RowRole::Is(Role::Output(slot)) => format!("output `{}`", FragResult::name(slot).unwrap_or_default()),
+            RowRole::Is(Role::Framebuffer) => "framebuffer".to_owned(),
             RowRole::Is(Role::SystemValue(_)) => "system value".to_owned(),
             _ => String::new(),
         };

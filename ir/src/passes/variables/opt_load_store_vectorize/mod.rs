@@ -114,12 +114,11 @@ fn fence(body: &Body, inst: Inst) -> Fence {
                     }
                     Fence::All(VariableModes(index(IndexKind::MemoryModes) as u32))
                 }
-                IntrinsicOp::Terminate
-                | IntrinsicOp::TerminateIf
-                | IntrinsicOp::Demote
-                | IntrinsicOp::DemoteIf
-                | IntrinsicOp::BeginInvocationInterlock
-                | IntrinsicOp::EndInvocationInterlock => Fence::Stores,
+                IntrinsicOp::Terminate | IntrinsicOp::TerminateIf | IntrinsicOp::Demote | IntrinsicOp::DemoteIf => {
+                    Fence::Stores
+                }
+                // Other fragments change memory before the begin and after the end.
+                IntrinsicOp::BeginInvocationInterlock | IntrinsicOp::EndInvocationInterlock => Fence::All(MODES),
                 _ if info.index_slot(IndexKind::Access).is_some()
                     && AccessFlags::from_i32(body.index(inst, IndexKind::Access)).contains(AccessFlags::VOLATILE) =>
                 {
