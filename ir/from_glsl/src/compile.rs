@@ -104,6 +104,22 @@ mod tests {
     }
 
     #[test]
+    fn storage_blocks_without_a_layout_are_tight() {
+        let strides = |block: &str| {
+            let text = format!(
+                "#version 430\n{block} {{ float a[2]; float b; }}; out vec4 c; void main() {{ c = vec4(a[1], b, 0, 0); }}"
+            );
+            let module = module(&text, ShaderStage::Fragment);
+            let resource = module.interface.resources.into_iter().next().expect("a block");
+            resource.members.iter().map(|member| (member.offset, member.array_stride)).collect::<Vec<_>>()
+        };
+        assert_eq!(strides("buffer B"), [(0, 4), (8, 0)]);
+        assert_eq!(strides("layout(packed) buffer B"), [(0, 4), (8, 0)]);
+        assert_eq!(strides("layout(std140) buffer B"), [(0, 16), (32, 0)]);
+        assert_eq!(strides("uniform B"), [(0, 16), (32, 0)]);
+    }
+
+    #[test]
     fn the_macro_of_the_stage_is_defined_in_every_entry_point() {
         // The second condition is wrong, but not evaluated behind one that holds.
         let text = b"#if defined(VERTEX)\nvoid main() { gl_Position = vec4(1.0); }\n\

@@ -40,6 +40,16 @@ pub(crate) struct Block {
     pub(crate) tokens: TokenRange,
 }
 
+impl Block {
+    /// The rules by which members are placed: `shared` and `packed` storage blocks have those of `std430`.
+    pub(crate) fn placement(&self) -> Packing {
+        match self.packing {
+            Packing::Shared | Packing::Packed if self.storage == Storage::Buffer => Packing::Std430,
+            packing => packing,
+        }
+    }
+}
+
 /// A member of an interface block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
@@ -56,10 +66,10 @@ pub(crate) struct Member {
 /// The rules by which members of a block in memory are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) enum Packing {
-    /// `shared`, the default. Members are placed as by `std140`.
+    /// `shared`, the default.
     #[default]
     Shared,
-    /// `packed`. Members are placed as by `std140`.
+    /// `packed`
     Packed,
     Std140,
     Std430,

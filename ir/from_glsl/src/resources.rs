@@ -116,7 +116,7 @@ impl Assigner<'_> {
             };
             let mut pending = vec![Part { ty: field.ty, path, offset: member.offset }];
             while let Some(part) = pending.pop().filter(|_| found.len() + pending.len() < MAX_MEMBERS) {
-                self.describe_part(part, block.packing, member.row_major, &mut packer, &mut pending, &mut found);
+                self.describe_part(part, block.placement(), member.row_major, &mut packer, &mut pending, &mut found);
             }
         }
         found

@@ -276,8 +276,9 @@ impl Analyzer<'_> {
     ) {
         let fields = self.program.types.fields(structure).to_vec();
         let mut end = 0u32;
+        let packing = block.placement();
         for ((field, member), own) in fields.iter().zip(&mut block.members).zip(own) {
-            let place = self.packer.place(&self.program.types, field.ty, block.packing, member.row_major);
+            let place = self.packer.place(&self.program.types, field.ty, packing, member.row_major);
             if let Some(offset) = own.traits.offset {
                 let needed = match () {
                     () if offset % place.align != 0 => Some("a multiple of the alignment of the type"),
@@ -294,7 +295,7 @@ impl Analyzer<'_> {
             member.offset = align_up(own.traits.offset.unwrap_or(end), align);
             end = member.offset.saturating_add(place.bytes);
         }
-        block.size = align_up(end, if block.packing == Packing::Std430 { 4 } else { 16 });
+        block.size = align_up(end, if packing == Packing::Std430 { 4 } else { 16 });
     }
 
     /// Adds the variables of the members of a block of inputs or outputs.

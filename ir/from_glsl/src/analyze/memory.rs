@@ -139,6 +139,11 @@ impl Analyzer<'_> {
             self.report(SemanticError::Unsized { what: "an atomic counter" }, tokens);
             return None;
         }
+        if found.traits.location.is_some() && self.version().is_es() {
+            let place = "for an atomic counter in GLSL ES";
+            self.report(SemanticError::Layout { name: "location".to_owned(), place }, tokens);
+            return None;
+        }
         let binding = self.counter_binding(found, tokens)?;
         let next = self.counters.next.get(&binding).copied().unwrap_or(0);
         let start = found.traits.offset.unwrap_or(next);

@@ -33,7 +33,7 @@ impl Context<'_> {
         let fields = fields
             .map(|(field, member)| Field {
                 name: self.interner.spelling(field.name).to_owned(),
-                ty: self.packed_type(field.ty, block.packing, member.row_major),
+                ty: self.packed_type(field.ty, block.placement(), member.row_major),
                 offset: i32::try_from(member.offset).unwrap_or(i32::MAX),
             })
             .collect();

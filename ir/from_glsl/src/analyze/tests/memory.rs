@@ -96,6 +96,9 @@ fn counters_have_places() {
         &["uniform atomic_uint a;", "layout(binding = 0, offset = 2) uniform atomic_uint a;"],
     );
     only_in_units("unsized-array", &["layout(binding = 0) uniform atomic_uint a[];"]);
+    let located = "layout(binding = 0, location = 1) uniform atomic_uint a;";
+    clean(Fragment, &[&format!("#version 430\n{located}")]);
+    only("layout", Fragment, &[&format!("#version 310 es\n{located}")]);
     only_in_units("type-not-allowed", &["struct S { atomic_uint a; };", "atomic_uint a;"]);
     let atomic = "layout(binding = 0) uniform atomic_uint a; void main() ";
     only_in_units("operands", &[&format!("{atomic} {{ uint b = 1u + a; }}")]);
