@@ -127,8 +127,9 @@ pub(crate) fn draw<'t>(
                 let weights = fragments.offsets().map(|[dx, dy]| triangle.weights(x + dx, y + dy));
                 for (lane, [dx, dy]) in fragments.offsets().into_iter().enumerate() {
                     let is_visible = tile.index(x + dx, y + dy).is_some_and(|index| {
-                        // Hidden pixels are not shaded, unless the shader writes the depth.
+                        // Hidden pixels are not shaded, unless the shader writes the depth or memory.
                         fragments.fixed_functions.ignores_depth
+                            || fragments.fixed_functions.tests_late
                             || fragments.depth.is_some()
                             || (weights[lane].depth as f32) < tile.depths[index]
                     });

@@ -96,7 +96,12 @@ impl Emitter<'_, '_> {
         let steps = self.builder.ins().iadd_imm(steps, (at - start) as i64);
         self.builder.def_var(self.masks.steps, steps);
         let (again, endless) = (self.builder.create_block(), self.builder.create_block());
-        let in_loop = self.builder.use_var(self.masks.in_loop);
+        let mut in_loop = self.builder.use_var(self.masks.in_loop);
+        if let Some(killed) = self.masks.killed {
+            // Killed lanes alone have no effect, and the loop may have no other end.
+            let killed = self.builder.use_var(killed);
+            in_loop = self.builder.ins().band_not(in_loop, killed);
+        }
         let any = self.any(in_loop);
         self.builder.ins().brif(any, again, &[], exit, &[]);
         self.builder.switch_to_block(again);
