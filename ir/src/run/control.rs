@@ -1,5 +1,7 @@
 //! The loop over the operations: control flow, copies, calls.
 
+use tgsi_environment::KILLED_STEPS;
+
 use super::error::RunError;
 use super::machine::{Frame, Machine};
 use super::ops::{Copy, JumpTarget, Op};
@@ -83,7 +85,7 @@ impl Machine<'_, '_> {
                 Op::Continue => self.next_iteration(),
                 Op::EndLoop { head, if_empty } => {
                     self.next_iteration();
-                    if self.has_kills {
+                    if self.has_kills && self.steps > KILLED_STEPS {
                         self.release_killed();
                     }
                     if self.any {
@@ -146,8 +148,7 @@ impl Machine<'_, '_> {
         self.mask_changed();
     }
 
-    /// Takes the lanes of quads of which all lanes in the loop were killed out of it: they have no effect, and the loop
-    /// may have no other end.
+    /// Takes the lanes of quads of which all lanes in the loop were killed out of it.
     fn release_killed(&mut self) {
         for quad in (0..self.lanes).step_by(4) {
             let lanes = quad..(quad + 4).min(self.lanes);

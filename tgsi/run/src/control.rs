@@ -6,6 +6,7 @@
 use super::machine::Machine;
 use super::program::Op;
 use tgsi::tables::Opcode;
+use tgsi_environment::KILLED_STEPS;
 
 /// Where execution continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +88,9 @@ impl Machine<'_> {
                     self.cont.copy_from_slice(&self.saved[entry..]);
                 }
                 self.update_exec();
-                self.release_killed();
+                if self.steps > KILLED_STEPS {
+                    self.release_killed();
+                }
                 if self.any_executes {
                     return Flow::Jump(start);
                 }
@@ -220,8 +223,7 @@ impl Machine<'_> {
         Flow::Jump(return_to)
     }
 
-    /// Takes the lanes of quads of which all executing lanes were killed out of the loop: they have no effect, and the
-    /// loop may have no other end.
+    /// Takes the lanes of quads of which all executing lanes were killed out of the loop.
     fn release_killed(&mut self) {
         let mut is_changed = false;
         for quad in (0..self.lanes).step_by(4) {

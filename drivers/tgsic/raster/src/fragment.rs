@@ -237,6 +237,8 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
     inputs
         .system_values
         .insert(SystemValue::SampleMaskIn, vec![rows(&|quad, lane| (quad.coverage >> lane & 1).into())]);
+    let helpers = rows(&|quad, lane| u32::from(quad.coverage >> lane & 1).wrapping_sub(1));
+    inputs.system_values.insert(SystemValue::HelperInvocation, vec![helpers]);
     inputs.helpers = quads.iter().flat_map(|quad| (0..4).map(move |lane| quad.coverage >> lane & 1 == 0)).collect();
     inputs.constants = fragments.stage.constants.to_vec();
     inputs

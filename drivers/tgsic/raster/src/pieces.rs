@@ -199,3 +199,46 @@ fn mixed(corners: [&ShadedVertex; 3], weights: [f64; 3]) -> ShadedVertex {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clip::MAX_DISTANCES;
+    use pretty_assertions::assert_eq;
+
+    fn vertex(position: [f32; 4], varying: f32) -> ShadedVertex {
+        ShadedVertex { position, distances: [0.0; MAX_DISTANCES], varyings: vec![[varying; 4]] }
+    }
+
+    #[test]
+    fn rectangles_continue_the_plane_of_a_triangle() {
+        let corners = [
+            vertex([-0.5, -0.5, 0.0, 1.0], 0.0),
+            vertex([1.0, -1.0, 0.0, 2.0], 1.0),
+            vertex([-0.5, 0.5, 0.0, 1.0], 2.0),
+        ];
+        let found = rectangle(corners.each_ref()).expect("a rectangle");
+        let places = found.each_ref().map(|corner| {
+            let [x, y, _, w] = corner.position;
+            [x / w, y / w]
+        });
+        assert_eq!(places, [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]);
+        assert_eq!([0, 1, 3].map(|at| found[at].varyings[0][0]), [0.0, 1.0, 2.0]);
+        let flat = [0, 0, 1].map(|at| &corners[at]);
+        assert_eq!(rectangle(flat), None);
+    }
+
+    #[test]
+    fn polygons_are_edges_or_corners() {
+        let viewport = Viewport::of_picture((16, 16));
+        let pieces = Pieces { viewport, open_viewport: viewport, flat: vec![[false; 4]] };
+        let corners = [[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5]].map(|[x, y]| vertex([x, y, 0.0, 1.0], 0.0));
+        let count = |mode| {
+            let pieces = pieces.polygon(corners.each_ref(), mode, [1.0; 3], &corners[0], 7);
+            assert!(pieces.iter().all(|piece| piece.triangle.primitive == 7));
+            pieces.len()
+        };
+        let modes = [PolygonMode::Fill, PolygonMode::Line, PolygonMode::Point, PolygonMode::Rectangle];
+        assert_eq!(modes.map(count), [1, 6, 6, 2]);
+    }
+}

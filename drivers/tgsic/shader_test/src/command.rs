@@ -90,6 +90,8 @@ pub(crate) enum Command {
     UniformBits(String, Vec<u64>),
     /// Sets a uniform by location.
     UniformAt(u32, Vec<f64>),
+    /// Gives all uniforms their initial values.
+    ResetUniforms,
     /// Selects a function for a subroutine uniform.
     Subroutine(String, String),
     /// States a part of the place of uniforms in blocks.
@@ -197,6 +199,7 @@ fn parse(words: &mut Words) -> Option<Command> {
             };
             Some(command).filter(|_| is_number)
         }
+        "program" if words.eat("binary save restore") => Some(Command::ResetUniforms),
         "subuniform" => {
             let (_stage, name, function) = (words.next()?, words.next()?, words.next()?);
             Some(Command::Subroutine(name, function))
@@ -408,6 +411,7 @@ mod tests {
             ("subuniform GL_FRAGMENT_SHADER f[1] red", Command::Subroutine("f[1]".to_owned(), "red".to_owned())),
             ("uniform dvec2 a 1 0x8000000000000000", Command::UniformBits("a".to_owned(), vec![1023 << 52, 1 << 63])),
             ("uniform i64vec2 a -1 0x10", Command::UniformBits("a".to_owned(), vec![u64::MAX, 16])),
+            ("uniform int64_t a -0x10", Command::UniformBits("a".to_owned(), vec![16u64.wrapping_neg()])),
             ("uniform uint 3 7", Command::UniformAt(3, vec![7.0])),
             ("block offset 16", Command::Block(BlockCommand::Offset(16))),
             ("compute 1 2 3", Command::Compute([1, 2, 3], None)),

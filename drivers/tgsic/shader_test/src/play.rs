@@ -222,6 +222,11 @@ impl<'a> Player<'a> {
             Command::Uniform(ty, name, values) => return self.uniform(ty, name, values),
             Command::UniformBits(name, bits) => return self.uniform_bits(name, bits),
             Command::UniformAt(location, values) => return self.uniform_at(*location, values),
+            Command::ResetUniforms => {
+                self.memory.units.clear();
+                self.unit_locations.clear();
+                self.loaded().for_each(|loaded| loaded.constants = loaded.shader.names.initial_constants());
+            }
             Command::Subroutine(name, function) => return self.subroutine(name, function),
             &Command::Block(command) => self.block.set(command),
             Command::Buffer(command) => return command.play(&mut self.memory),

@@ -73,10 +73,12 @@ impl Words {
 
 /// The bits of an integer of 64 bits.
 pub(crate) fn integer(word: &str) -> Option<u64> {
-    match word.strip_prefix("0x") {
+    let (is_negative, digits) = word.strip_prefix('-').map_or((false, word), |rest| (true, rest));
+    let magnitude = match digits.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok().or_else(|| Some(word.parse::<i64>().ok()? as u64)),
-    }
+        None => digits.parse().ok(),
+    }?;
+    Some(if is_negative { magnitude.wrapping_neg() } else { magnitude })
 }
 
 /// The bits of a double, which hexadecimal digits state.

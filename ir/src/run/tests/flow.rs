@@ -193,7 +193,7 @@ fn killed_quads_leave_loops() {
         b.end_loop(id);
         x
     });
-    let outputs = ran(&shader, &lanes(8));
+    let outputs = run(&shader, &lanes(8), &mut AnalyticResources::default(), RunLimits::default()).expect("it ends");
     assert_eq!(outputs.live, [false, false, false, false, true, true, true, true]);
     assert_eq!(component(&outputs, 0)[4..], [4, 5, 6, 7]);
 }
