@@ -100,7 +100,7 @@ fn killed_quads_leave_loops() {
         for lane in 0..16 {
             assert_eq!(outputs.live[lane], lane >= 8, "lane {lane}");
         }
-        assert_eq!(float(&outputs, 0, 12), 1.0);
+        assert_eq!(float(&outputs.outputs, 0, 12), 1.0);
     }
 }
 
