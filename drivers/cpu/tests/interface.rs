@@ -81,6 +81,29 @@ fn killed_lanes_are_reported_in_all_blocks() {
     }
 }
 
+/// The loop has no end for lanes that are killed before it, in the same region or in an earlier one.
+#[test]
+fn killed_quads_leave_loops() {
+    for between in ["", "ATOMUADD TEMP[1].x, BUFFER[0], IMM[0].zzzz, IMM[0].zzzz\n"] {
+        let program = program(&format!(
+            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL BUFFER[0]\nDCL TEMP[0..1]\n\
+             IMM[0] FLT32 {{7.5, 1, 0, 0}}\nADD TEMP[0].x, IN[0].xxxx, -IMM[0].xxxx\nKILL_IF TEMP[0].xxxx\n{between}\
+             BGNLOOP\nFSGE TEMP[0].y, TEMP[0].xxxx, IMM[0].zzzz\nUIF TEMP[0].yyyy\nBRK\nENDIF\nENDLOOP\n\
+             MOV OUT[0], IMM[0].yyyy\nEND\n",
+        ));
+        let mut inputs = lanes(16);
+        for lane in 0..16 {
+            // Whole quads.
+            inputs.inputs.set(0, 0, lane, (((lane / 4) * 4) as f32).to_bits());
+        }
+        let outputs = program.run_quads(&inputs, &NoResources, RunLimits::default()).expect("it runs");
+        for lane in 0..16 {
+            assert_eq!(outputs.live[lane], lane >= 8, "lane {lane}");
+        }
+        assert_eq!(float(&outputs.outputs, 0, 12), 1.0);
+    }
+}
+
 /// Reuses outputs of more lanes, of fewer, of another shader with as many outputs or others.
 #[test]
 fn outputs_in_the_memory_of_earlier_ones_are_the_same() {

@@ -91,6 +91,34 @@ fn tests_are_played() {
     assert!(output.stderr.contains("at (5, 2): expected [0.0, 1.0, 1.0], found [0.0, 1.0, 0.0]"), "{}", output.stderr);
 }
 
+/// Stores to an image of an integer texture, draws to a texture, a display list, and a loop that only ends by `discard`.
+const IMAGES: &str = "[require]\nGLSL >= 4.50\nSIZE 8 8\n[vertex shader passthrough]\n[fragment shader]\n#version 450\n\
+    uniform int mode;\nlayout(r32i) uniform iimage2D counts;\nuniform sampler2D colors;\nout vec4 color;\n\
+    void main() {\nivec2 at = ivec2(gl_FragCoord.xy);\nif (mode == 3) discard;\nfor (int i = 0; i < 2; ) {\n\
+    if (mode != 3) i++;\n}\n\
+    if (mode == 0) color = vec4(imageAtomicAdd(counts, at, 3) == 10 * at.y + at.x + 1);\n\
+    if (mode == 1) color = vec4(imageLoad(counts, at).x == 10 * at.y + at.x + 4);\n\
+    if (mode == 2) color = texelFetch(colors, at, 0);\n}\n[test]\nclear color 0 0 0 0\nclear\n\
+    texture integer 1 (8, 8) (10, 1) GL_R32I\nimage texture 1 GL_R32I\nuniform int counts 1\n\
+    texture rgbw 0 (8, 8) GL_RGBA32F\nuniform int colors 0\nuniform int mode 0\ndraw rect -1 -1 2 2\n\
+    probe all rgba 1 1 1 1\nnewlist GL_COMPILE\nuniform int mode 1\ndraw rect -1 -1 1 2\nendlist\n\
+    fb tex 2d 0\nprobe rgb 5 2 0 1 0\ncalllist\nprobe rgba 2 2 1 1 1 1\nfb winsys\nuniform int mode 2\n\
+    draw rect -1 -1 2 2\nprobe rect rgba (0, 0, 4, 8) (1, 1, 1, 1)\nprobe rgb 5 2 0 1 0\nuniform int mode 3\n\
+    draw rect -1 -1 2 2\nprobe rgb 5 2 0 1 0\n";
+
+#[test]
+fn images_and_framebuffers_are_played() {
+    let folder = Folder::with(&[("i.shader_test", IMAGES)]);
+    for via in ["ir", "driver:cpu", "driver:tgsi"] {
+        success(folder.run(&["draw", "i.shader_test", "--via", via, "-o", "i.png"]));
+    }
+    let wrong = IMAGES.replace("(10, 1) GL_R32I", "(11, 1) GL_R32I");
+    let folder = Folder::with(&[("i.shader_test", &wrong)]);
+    let output = folder.run(&["draw", "i.shader_test", "-o", "i.png"]);
+    assert_eq!(output.status, 1);
+    assert!(output.stderr.contains("at (0, 1): expected [1.0, 1.0, 1.0, 1.0]"), "{}", output.stderr);
+}
+
 #[test]
 fn uniforms_are_set_by_name() {
     let folder = Folder::with(&[("v.vert", VERTEX), ("f.frag", FRAGMENT)]);

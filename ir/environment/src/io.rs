@@ -21,6 +21,9 @@ use crate::system_value::SystemValue;
 pub const MAX_LANES: usize = 1024;
 /// Number of lanes of a subgroup (votes, ballots, reads of other lanes).
 pub const SUBGROUP_SIZE: usize = 4;
+/// Steps of a run after which a quad leaves a loop where only killed lanes of it are left: they have no effect, and the
+/// loop may have no other end.
+pub const KILLED_STEPS: u64 = 1 << 14;
 
 /// A file of 4-component registers with one word per lane: `[register][component][lane]`. Reads beyond the end give 0.
 ///

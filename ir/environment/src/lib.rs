@@ -17,8 +17,8 @@ mod system_value;
 
 pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use io::{
-    AnalyticResources, ImageTexel, Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, RunLimits, SUBGROUP_SIZE,
-    TextureLookup, TextureRequest, TextureSize, Vec4,
+    AnalyticResources, ImageTexel, Inputs, KILLED_STEPS, LaneRegisters, MAX_LANES, Outputs, Resources, RunLimits,
+    SUBGROUP_SIZE, TextureLookup, TextureRequest, TextureSize, Vec4,
 };
 pub use pixel_format::PixelFormat;
 pub use random::Random;

@@ -20,6 +20,13 @@ pub(crate) fn members(
     let end = register.saturating_add(count);
     let mut finder = Finder { program, interner, is_state, end, found: Vec::new() };
     finder.add(variable.ty, String::new(), register);
+    if let Some(first) = variable.traits.location {
+        let mut location = first;
+        for member in &mut finder.found {
+            member.location = Some(location);
+            location = location.saturating_add(member.length.unwrap_or(1));
+        }
+    }
     finder.found
 }
 

@@ -1,5 +1,7 @@
 //! The loop over the operations: control flow, copies, calls.
 
+use tgsi_environment::KILLED_STEPS;
+
 use super::error::RunError;
 use super::machine::{Frame, Machine};
 use super::ops::{Copy, JumpTarget, Op};
@@ -83,6 +85,9 @@ impl Machine<'_, '_> {
                 Op::Continue => self.next_iteration(),
                 Op::EndLoop { head, if_empty } => {
                     self.next_iteration();
+                    if self.has_kills && self.steps > KILLED_STEPS {
+                        self.release_killed();
+                    }
                     if self.any {
                         at = head as usize;
                         continue;
@@ -140,6 +145,21 @@ impl Machine<'_, '_> {
     fn next_iteration(&mut self) {
         self.iteration.copy_from_slice(&self.in_loop);
         self.active.copy_from_slice(&self.in_loop);
+        self.mask_changed();
+    }
+
+    /// Takes the lanes of quads of which all lanes in the loop were killed out of it.
+    fn release_killed(&mut self) {
+        for quad in (0..self.lanes).step_by(4) {
+            let lanes = quad..(quad + 4).min(self.lanes);
+            let is_live = |lane: usize| self.outputs.live.get(self.output_lane(lane)).copied().unwrap_or(false);
+            if lanes.clone().any(|lane| self.in_loop[lane] != 0 && is_live(lane)) {
+                continue;
+            }
+            for mask in [&mut self.in_loop, &mut self.iteration, &mut self.active] {
+                mask[lanes.clone()].fill(0);
+            }
+        }
         self.mask_changed();
     }
 

@@ -79,6 +79,8 @@ pub(super) struct Machine<'p, 'r> {
     /// Whether lanes have left a loop, a function or the shader in this block. If not, the four masks above are the
     /// same at its end as at its start.
     pub has_jumped: bool,
+    /// Whether the program has kills.
+    pub has_kills: bool,
     pub frames: Vec<Frame>,
     pub masks: Vec<u32>,
     /// Functions that are executing.
@@ -169,6 +171,7 @@ impl<'p, 'r> Machine<'p, 'r> {
             in_function: vec![0; masks],
             running: vec![0; masks],
             has_jumped: true,
+            has_kills: program.has_kills(),
             frames: Vec::new(),
             masks: Vec::new(),
             calling: vec![false; program.functions.len()],

@@ -26,7 +26,8 @@
 //!
 //! Behaviour that the IR leaves undefined is defined here: registers and temporaries start as zero, `undef` is zero,
 //! out-of-bounds reads give zero, out-of-bounds writes are dropped, and a killed lane continues as a helper without
-//! memory writes.
+//! memory writes. After [`KILLED_STEPS`](tgsi_environment::KILLED_STEPS), killed lanes leave loops that no live lane of
+//! their quad is in.
 
 mod alu;
 mod compile;

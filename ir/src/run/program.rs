@@ -104,6 +104,13 @@ impl Program {
         &self.intrinsics
     }
 
+    /// Whether an instruction kills or demotes invocations.
+    pub fn has_kills(&self) -> bool {
+        use IntrinsicOp as I;
+        let is_kill = |op: I| matches!(op, I::Terminate | I::TerminateIf | I::Demote | I::DemoteIf);
+        self.intrinsics.iter().any(|intrinsic| is_kill(intrinsic.op))
+    }
+
     /// Texture instructions, indexed by [`Op::Texture`].
     pub fn textures(&self) -> &[Texture] {
         &self.textures

@@ -6,6 +6,7 @@
 use super::machine::Machine;
 use super::program::Op;
 use tgsi::tables::Opcode;
+use tgsi_environment::KILLED_STEPS;
 
 /// Where execution continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +88,9 @@ impl Machine<'_> {
                     self.cont.copy_from_slice(&self.saved[entry..]);
                 }
                 self.update_exec();
+                if self.steps > KILLED_STEPS {
+                    self.release_killed();
+                }
                 if self.any_executes {
                     return Flow::Jump(start);
                 }
@@ -217,6 +221,24 @@ impl Machine<'_> {
         restore(&mut self.saved, &mut self.cond);
         self.update_exec();
         Flow::Jump(return_to)
+    }
+
+    /// Takes the lanes of quads of which all executing lanes were killed out of the loop.
+    fn release_killed(&mut self) {
+        let mut is_changed = false;
+        for quad in (0..self.lanes).step_by(4) {
+            let lanes = quad..(quad + 4).min(self.lanes);
+            let is_any = |of: &dyn Fn(usize) -> bool| lanes.clone().any(|lane| self.exec[lane] != 0 && of(lane));
+            if is_any(&|lane| self.killed[lane] != 0) && !is_any(&|lane| self.killed[lane] == 0) {
+                is_changed = true;
+                for lane in lanes {
+                    self.loops[lane] &= !self.exec[lane];
+                }
+            }
+        }
+        if is_changed {
+            self.update_exec();
+        }
     }
 
     /// Recomputes the execution mask.

@@ -13,6 +13,8 @@
 //!   of the file. Constants are bounded by the buffer that is bound.
 //! * An instruction reads all its sources before it writes. Only lanes of the execution mask are written; an indirect
 //!   destination scatters. A killed or demoted lane continues as a helper, and helpers do not write memory.
+//!   After [`KILLED_STEPS`](tgsi_environment::KILLED_STEPS), killed lanes leave loops that no live lane of their quad is
+//!   in.
 //! * `SWITCH` has the semantics of C: a lane starts at the matching `CASE`, or at `DEFAULT` if no `CASE` of the switch
 //!   matches, and leaves at its `BRK`.
 //! * All state is on the heap; nesting and calls use explicit stacks. Infinite loops end at the step limit.

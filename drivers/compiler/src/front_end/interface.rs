@@ -160,8 +160,8 @@ impl ComponentType {
         matches!(self, ComponentType::Double | ComponentType::Int64 | ComponentType::Uint64)
     }
 
-    /// The bits of a value.
-    fn bits(self, value: f64) -> u64 {
+    /// The bits of a value, as a buffer has them.
+    pub fn bits(self, value: f64) -> u64 {
         match self {
             ComponentType::Float => (value as f32).to_bits().into(),
             ComponentType::Double => value.to_bits(),
@@ -320,17 +320,23 @@ impl BlockMember {
         BlockMember { path, component_type, rows, columns, length, offset, array_stride, matrix_stride, row_major }
     }
 
-    /// The bytes of an element: by column, each with its components, in the order of the values.
+    /// Writes the values of an element, by column, each with its components. Missing bytes of the block are added.
     pub fn write(&self, element: u32, values: &[f64], block: &mut Vec<u8>) {
+        let bits: Vec<u64> = values.iter().map(|&value| self.component_type.bits(value)).collect();
+        self.write_bits(element, &bits, block);
+    }
+
+    /// Writes an element, as [`write`](BlockMember::write), of components with these bits.
+    pub fn write_bits(&self, element: u32, values: &[u64], block: &mut Vec<u8>) {
         let start = u64::from(self.offset) + u64::from(element) * u64::from(self.array_stride);
         let size: u64 = if self.component_type.is_wide() { 8 } else { 4 };
         let rows = u64::from(self.rows).max(1);
-        for (number, &value) in (0u64..).zip(values) {
+        for (number, bits) in (0u64..).zip(values) {
             let (column, row) = (number / rows, number % rows);
             let (line, place) = if self.row_major { (row, column) } else { (column, row) };
             let at = (start + line * u64::from(self.matrix_stride) + place * size) as usize;
-            let bits = self.component_type.bits(value).to_le_bytes();
-            let bytes = bits.get(..size as usize).unwrap_or_default();
+            let bytes = bits.to_le_bytes();
+            let bytes = bytes.get(..size as usize).unwrap_or_default();
             if block.len() < at + bytes.len() {
                 block.resize((at + bytes.len()).next_multiple_of(16), 0);
             }

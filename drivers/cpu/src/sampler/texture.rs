@@ -159,8 +159,18 @@ impl Texture {
     }
 
     /// Returns the texels of all levels.
-    pub(crate) fn texels(&self) -> &[u8] {
+    pub fn texels(&self) -> &[u8] {
         &self.texels
+    }
+
+    /// Returns the texels of all levels as mutable.
+    pub fn texels_mut(&mut self) -> &mut [u8] {
+        &mut self.texels
+    }
+
+    /// Returns the arrangement of its texels.
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// Returns the largest level.

@@ -1,6 +1,7 @@
 //! Buffers and images: their memory, and its values.
 
-use crate::format::{Encoding, PixelFormat, bits, float, float_bits, set_bits, sign_extended};
+use tgsi_raster::format::{Encoding, PixelFormat, bits, float, float_bits, set_bits, sign_extended};
+
 use crate::layout::{DataType, Layout, Segment};
 
 /// A number of a script.

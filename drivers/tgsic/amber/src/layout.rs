@@ -1,6 +1,6 @@
 //! Data types of buffers, and the places of their numbers in memory.
 
-use crate::format::{Encoding, PixelFormat};
+use tgsi_raster::format::{Encoding, PixelFormat};
 
 /// The rules by which arrays and matrices are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -188,7 +188,7 @@ impl Layout {
                 if parts.any(|part| part.bits % 8 != 0) {
                     return None;
                 }
-                let segment = |part: &crate::format::Part| Segment {
+                let segment = |part: &tgsi_raster::format::Part| Segment {
                     offset: part.offset as usize / 8,
                     encoding: part.encoding,
                     bits: part.bits,

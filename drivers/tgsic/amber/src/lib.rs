@@ -9,7 +9,7 @@
 //! | `error` | the reasons why a script is not played |
 //! | `tokens`, `script` | words by line; the content of a script |
 //! | `parse`, `vkscript` | the parsers of AmberScript and of the older VkScript |
-//! | `format`, `layout`, `buffer` | pixel formats; data types in memory; buffers and images |
+//! | `layout`, `buffer` | data types in memory; buffers and images |
 //! | `compare` | expectations |
 //! | `assemble` | modules of shaders, by the programs `spirv-as` and `glslangValidator` |
 //! | `program` | a shader ready to run by an executor |
@@ -29,7 +29,6 @@ mod buffer;
 mod compare;
 mod compute;
 mod error;
-mod format;
 mod graphics;
 mod layout;
 mod parse;
@@ -45,12 +44,12 @@ pub use assemble::{Modules, programs};
 pub use buffer::{Buffer, Dimension, Value};
 pub use compare::{Area, Relation, Tolerance};
 pub use error::{Refusal, RefusalKind};
-pub use format::{Channel, Encoding, Part, PixelFormat};
 pub use layout::{DataType, Layout, Member, Rules, Segment};
 pub use play::{Failure, Outcome, play};
 pub use program::Executor;
 pub use script::{
     Attachment, Binding, BindingKind, BoundBuffer, ColorTarget, Command, DepthBias, DepthState, Expectation, Language,
-    Pipeline, PolygonMode, ReadFile, Script, Shader, Shape, VertexData, ViewportState,
+    Pipeline, ReadFile, Script, Shader, Shape, VertexData, ViewportState,
 };
-pub use tgsi_raster::primitives::Topology;
+pub use tgsi_raster::format::{Channel, Encoding, Part, PixelFormat};
+pub use tgsi_raster::primitives::{PolygonMode, Topology};

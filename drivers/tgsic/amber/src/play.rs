@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use tgsi_ir::shader::ShaderStage;
 use tgsi_raster::Picture;
+use tgsi_raster::format::PixelFormat;
 
 use crate::assemble::Modules;
 use crate::buffer::Buffer;
 use crate::compare;
 use crate::compute::dispatch;
 use crate::error::{Refusal, RefusalKind};
-use crate::format::PixelFormat;
 use crate::graphics::Draw;
 use crate::program::{Executor, Program};
 use crate::resources::Registers;

@@ -2,12 +2,12 @@
 
 use tgsi_driver_cpu::sampler::{Compare, Sampler};
 use tgsi_ir::shader::ShaderStage;
-use tgsi_raster::primitives::Topology;
+use tgsi_raster::format::PixelFormat;
+use tgsi_raster::primitives::{PolygonMode, Topology};
 
 use crate::buffer::{Buffer, Value};
 use crate::compare::{Area, Relation, Tolerance};
 use crate::error::Refusal;
-use crate::format::PixelFormat;
 use crate::layout::Layout;
 
 /// The language of a shader.
@@ -160,16 +160,6 @@ pub struct ViewportState {
     pub size: [f32; 2],
     /// Depths of the near and the far plane.
     pub depths: [f32; 2],
-}
-
-/// The form in which triangles are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[expect(missing_docs, reason = "the names are those of the script")]
-pub enum PolygonMode {
-    #[default]
-    Fill,
-    Line,
-    Point,
 }
 
 /// A pipeline.

@@ -3,39 +3,6 @@
 use tgsi_driver_cpu::sampler::{Format, Shape, Size, Texture};
 
 use crate::buffer::{Buffer, Dimension};
-use crate::format::PixelFormat;
-
-/// Formats that the sampler reads as they are.
-const FORMATS: &[(&str, Format)] = &[
-    ("R8_UNORM", Format::R8Unorm),
-    ("R8G8_UNORM", Format::Rg8Unorm),
-    ("R8G8B8A8_UNORM", Format::Rgba8Unorm),
-    ("B8G8R8A8_UNORM", Format::Bgra8Unorm),
-    ("R8_SNORM", Format::R8Snorm),
-    ("R8G8_SNORM", Format::Rg8Snorm),
-    ("R8G8B8A8_SNORM", Format::Rgba8Snorm),
-    ("R8G8B8A8_SRGB", Format::Rgba8Srgb),
-    ("B8G8R8A8_SRGB", Format::Bgra8Srgb),
-    ("R8G8B8A8_UINT", Format::Rgba8Uint),
-    ("R8G8B8A8_SINT", Format::Rgba8Sint),
-    ("R16_SFLOAT", Format::R16Float),
-    ("R16G16_SFLOAT", Format::Rg16Float),
-    ("R16G16B16A16_SFLOAT", Format::Rgba16Float),
-    ("R32_SFLOAT", Format::R32Float),
-    ("R32G32_SFLOAT", Format::Rg32Float),
-    ("R32G32B32A32_SFLOAT", Format::Rgba32Float),
-    ("B10G11R11_UFLOAT_PACK32", Format::R11G11B10Float),
-    ("A2B10G10R10_UNORM_PACK32", Format::Rgb10A2Unorm),
-    ("R5G6B5_UNORM_PACK16", Format::Rgb565Unorm),
-    ("D16_UNORM", Format::D16Unorm),
-    ("D32_SFLOAT", Format::D32Float),
-];
-
-fn known(format: &PixelFormat) -> Option<Format> {
-    let named =
-        |(name, known): &(&str, Format)| (PixelFormat::from_name(name).as_ref() == Some(format)).then_some(*known);
-    FORMATS.iter().find_map(named)
-}
 
 /// Returns a texture of the levels of a buffer from a level on; `None` if it has no texels, or is too large. Texels in
 /// other formats are converted.
@@ -52,7 +19,7 @@ pub(crate) fn texture(buffer: &Buffer, level: u32, is_texel_buffer: bool) -> Opt
     };
     let size = Size { width, height, depth, layers: 1 };
     let is_exact = buffer.samples == 1 && buffer.layout.stride == format.bytes;
-    let (to, is_same) = match known(format).filter(|_| is_exact) {
+    let (to, is_same) = match format.sampled().filter(|_| is_exact) {
         Some(known) => (known, true),
         None if format.has_depth() => (Format::D32Float, false),
         None if format.is_integer() => (Format::Rgba32Int, false),

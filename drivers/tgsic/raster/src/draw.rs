@@ -1,16 +1,16 @@
 //! The whole pipeline: vertices, triangles, and tiles on all cores.
 
 use rayon::prelude::*;
-use tgsi::tables::{File, Interpolation};
+use tgsi::tables::{File, Interpolation, Semantic};
 
 use crate::clip::ShadedVertex;
 use crate::fragment::{self, Fragments, Tile};
-use crate::interface::{Slot, slots};
+use crate::interface::{Slot, find, slots};
 use crate::pieces::{Piece, Pieces};
-use crate::primitives::Provoking;
+use crate::primitives::{PolygonMode, Primitive, Provoking};
 use crate::scene::{FixedFunctions, Picture, Processed, Scene, SceneShader};
 use crate::stages::Registers;
-use crate::triangle::Viewport;
+use crate::triangle::{Triangle, Viewport};
 use crate::vertex::{self, Shading};
 
 /// Pixels of each side of a tile.
@@ -51,6 +51,9 @@ pub fn draw_primitives(
     let setup = setup(&read, picture.size);
     let shading = Shading::new(processed.source, fixed_functions, &read);
     let word = |registers: &Registers, register: Option<usize>| Some(registers.get(register?)?[0]);
+    let (smallest, largest) = POINT_SIZES;
+    let size =
+        |registers: &Registers| word(registers, shading.size).map_or(smallest, f32::from_bits).clamp(smallest, largest);
     let mut pieces = Vec::new();
     for (number, primitive) in processed.primitives {
         let found = primitive.places().iter().map(|&place| processed.vertices.get(place));
@@ -66,17 +69,34 @@ pub fn draw_primitives(
         let (Some(provoking), Some(registers)) = (shaded.get(at), found.get(at)) else { continue };
         let number = word(registers, shading.primitive).unwrap_or(*number);
         pieces.extend(match shaded.as_slice() {
-            [a] => {
-                let (smallest, largest) = POINT_SIZES;
-                let size = word(registers, shading.size).map_or(smallest, f32::from_bits).clamp(smallest, largest);
-                setup.point(a, size, provoking, number)
-            }
+            [a] => setup.point(a, size(registers), provoking, number),
             [a, b] => setup.line([a, b], provoking, number),
-            [a, b, c] => setup.triangle([a, b, c], provoking, number, &setup.viewport),
+            [a, b, c] => {
+                let corners = [a, b, c];
+                let sizes = [0, 1, 2].map(|at| found.get(at).map_or(smallest, |registers| size(registers)));
+                let mut pieces = setup.polygon(corners, fixed_functions.polygon_mode, sizes, provoking, number);
+                if fixed_functions.polygon_mode != PolygonMode::Fill {
+                    let is_front = Triangle::new(corners, &setup.viewport, number).is_some_and(|all| all.is_front);
+                    pieces.iter_mut().for_each(|piece| piece.triangle.is_front = is_front);
+                }
+                pieces
+            }
             _ => Vec::new(),
         });
     }
     draw_pieces(&pieces, &Fragments::new(fragment, fixed_functions, &read, picture.size), picture);
+}
+
+/// The layer of each primitive: that of its provoking vertex; 0 if the stage does not write one.
+pub fn layers(processed: &Processed<'_>, provoking: Provoking) -> Vec<u32> {
+    let register = find(&slots(processed.source, File::Output), Semantic::Layer, 0).map(usize::from);
+    let of = |primitive: &Primitive| {
+        let places = primitive.places();
+        let place = if provoking == Provoking::First { places.first() } else { places.last() };
+        let registers: &Registers = processed.vertices.get(*place?)?;
+        Some(registers.get(register?)?[0])
+    };
+    processed.primitives.iter().map(|(_, primitive)| of(primitive).unwrap_or(0)).collect()
 }
 
 fn setup(read: &[Slot], size: (u32, u32)) -> Pieces {

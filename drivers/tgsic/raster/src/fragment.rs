@@ -127,8 +127,9 @@ pub(crate) fn draw<'t>(
                 let weights = fragments.offsets().map(|[dx, dy]| triangle.weights(x + dx, y + dy));
                 for (lane, [dx, dy]) in fragments.offsets().into_iter().enumerate() {
                     let is_visible = tile.index(x + dx, y + dy).is_some_and(|index| {
-                        // Hidden pixels are not shaded, unless the shader writes the depth.
+                        // Hidden pixels are not shaded, unless the shader writes the depth or memory.
                         fragments.fixed_functions.ignores_depth
+                            || fragments.fixed_functions.tests_late
                             || fragments.depth.is_some()
                             || (weights[lane].depth as f32) < tile.depths[index]
                     });
@@ -236,6 +237,8 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
     inputs
         .system_values
         .insert(SystemValue::SampleMaskIn, vec![rows(&|quad, lane| (quad.coverage >> lane & 1).into())]);
+    let helpers = rows(&|quad, lane| u32::from(quad.coverage >> lane & 1).wrapping_sub(1));
+    inputs.system_values.insert(SystemValue::HelperInvocation, vec![helpers]);
     inputs.helpers = quads.iter().flat_map(|quad| (0..4).map(move |lane| quad.coverage >> lane & 1 == 0)).collect();
     inputs.constants = fragments.stage.constants.to_vec();
     inputs

@@ -9,6 +9,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `mesh` | triangles with positions, texture coordinates, normals and colours; Wavefront OBJ |
+//! | `format` | pixel formats by name, and their texels |
 //! | `texture` | images with mip levels, as textures of the built-in sampler |
 //! | `vertex` | the vertex stage: a shader, or the built-in one, which forwards the mesh |
 //! | `clip` | clipping at the near and far planes and where clip distances are negative |
@@ -34,6 +35,7 @@ pub mod between;
 mod clip;
 pub mod domain;
 mod draw;
+pub mod format;
 mod fragment;
 mod interface;
 pub mod mesh;
@@ -55,7 +57,7 @@ pub mod setup {
     pub use crate::vertex::vertex_inputs;
 }
 
-pub use draw::{draw, draw_primitives};
+pub use draw::{draw, draw_primitives, layers};
 pub use mesh::{Attribute, Mesh, MeshError};
 pub use scene::{FixedFunctions, Picture, Processed, Scene, SceneShader, ShaderRunner, VertexInput};
 pub use texture::{Channel, Texture, WrapMode};

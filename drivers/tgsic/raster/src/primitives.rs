@@ -76,6 +76,20 @@ pub enum Provoking {
     Last,
 }
 
+/// The part of triangles that is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum PolygonMode {
+    /// The inside.
+    #[default]
+    Fill,
+    /// The edges.
+    Line,
+    /// The corners.
+    Point,
+    /// The smallest rectangle around the triangle with sides along x and y (`GL_NV_fill_rectangle`).
+    Rectangle,
+}
+
 /// A primitive: places of its vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Primitive {

@@ -6,7 +6,7 @@ use tgsi::Shader;
 use tgsi_environment::{Inputs, Outputs, Resources};
 
 use crate::mesh::{Attribute, Mesh, Vertex};
-use crate::primitives::Primitive;
+use crate::primitives::{PolygonMode, Primitive};
 use crate::stages::Registers;
 use crate::texture::Texture;
 
@@ -60,6 +60,10 @@ pub struct FixedFunctions {
     pub clip_planes: Vec<Option<[f32; 4]>>,
     /// The clip distances of shaders that do not clip: one bit each.
     pub ignored_distances: u8,
+    /// The part of triangles that is drawn.
+    pub polygon_mode: PolygonMode,
+    /// Whether the fragment shader runs for hidden pixels, too, as it changes memory.
+    pub tests_late: bool,
 }
 
 /// A scene to draw.

@@ -70,6 +70,11 @@ impl Texture {
     }
 
     /// Its texels.
+    pub fn texels(&self) -> &sampler::Texture {
+        &self.levels
+    }
+
+    /// Its texels as mutable.
     pub fn texels_mut(&mut self) -> &mut sampler::Texture {
         Arc::make_mut(&mut self.levels)
     }

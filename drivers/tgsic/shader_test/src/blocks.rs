@@ -1,10 +1,10 @@
 //! Uniforms of blocks without names: a file states their binding, offset and layout.
 
-use tgsi_compiler::front_end::{BlockMember, Interface, ResourceKind};
+use tgsi_compiler::front_end::{BlockMember, ComponentType, Interface, ResourceKind};
 
 use crate::buffers::Number;
-use crate::command::Words;
 use crate::memory::Memory;
+use crate::words::Words;
 
 /// The distance of the columns or rows of matrices, unless it is stated.
 const MATRIX_STRIDE: u32 = 16;
@@ -95,9 +95,15 @@ impl BlockPlace {
     }
 }
 
-/// Sets a member of a uniform block by name, in an element of an array of blocks. Returns whether the shader has the
-/// member.
-pub(crate) fn set_member(names: &Interface, name: &str, element: u32, values: &[f64], memory: &mut Memory) -> bool {
+/// Sets a member of a uniform block by name, in an element of an array of blocks, to the bits of values for its type.
+/// Returns whether the shader has the member.
+pub(crate) fn set_member<V: Copy>(
+    names: &Interface,
+    (name, element): (&str, u32),
+    values: &[V],
+    bits_of: fn(ComponentType, V) -> u64,
+    memory: &mut Memory,
+) -> bool {
     let blocks = names.resources.iter().filter(|resource| resource.kind == ResourceKind::UniformBlock);
     // An element of an array has the name of the array with its index.
     let indexed = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
@@ -115,7 +121,8 @@ pub(crate) fn set_member(names: &Interface, name: &str, element: u32, values: &[
         // The original takes further values for a scalar or vector.
         let count = member.length.map_or(1, |length| if length == 0 { usize::MAX } else { (length - first) as usize });
         for (at, values) in (first..).zip(values.chunks(components.max(1)).take(count)) {
-            member.write(at, values, buffer);
+            let bits: Vec<u64> = values.iter().map(|&value| bits_of(member.component_type, value)).collect();
+            member.write_bits(at, &bits, buffer);
         }
         return true;
     }
@@ -126,7 +133,7 @@ pub(crate) fn set_member(names: &Interface, name: &str, element: u32, values: &[
 mod tests {
     use super::*;
     use pretty_assertions::assert_eq;
-    use tgsi_compiler::front_end::{ComponentType, Descriptor, Resource};
+    use tgsi_compiler::front_end::{Descriptor, Resource};
 
     #[test]
     fn members_of_blocks_have_names() {
@@ -138,13 +145,31 @@ mod tests {
         let mut names = Interface::default();
         names.resources = vec![block];
         let mut memory = Memory::default();
-        assert!(!set_member(&names, "colors", 0, &[1.0], &mut memory));
-        assert!(!set_member(&names, "Block.colors[3]", 0, &[1.0], &mut memory));
-        assert!(set_member(&names, "Block.colors", 1, &[1.0, 2.0, 3.0, 4.0], &mut memory));
-        assert!(set_member(&names, "Block.colors[2]", 1, &[5.0, 6.0], &mut memory));
+        let mut set = |name, element, values: &[f64]| {
+            set_member(&names, (name, element), values, ComponentType::bits, &mut memory)
+        };
+        assert!(!set("colors", 0, &[1.0]));
+        assert!(!set("Block.colors[3]", 0, &[1.0]));
+        assert!(set("Block.colors", 1, &[1.0, 2.0, 3.0, 4.0]));
+        assert!(set("Block.colors[2]", 1, &[5.0, 6.0]));
         let read = |at: usize| Number::Float.read(&memory.blocks[&("Block".to_owned(), 1)], at).expect("a float");
         assert_eq!([16, 20, 32, 36, 48, 52].map(read), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(memory.constants(&names, Vec::new())[2].len(), 16);
+    }
+
+    #[test]
+    fn members_of_64_bits_have_bits() {
+        let mut block = Resource::new(ResourceKind::UniformBlock, "Block".to_owned(), Descriptor::default(), 1);
+        let mut member = BlockMember::new("m".to_owned(), ComponentType::Double, 2, 2, 16);
+        (member.matrix_stride, member.row_major) = (16, true);
+        block.members = vec![member];
+        let mut names = Interface::default();
+        names.resources = vec![block];
+        let mut memory = Memory::default();
+        let bits = [1.0f64, 2.0, 3.0, -0.0].map(f64::to_bits);
+        assert!(set_member(&names, ("m", 0), &bits, |_, bits| bits, &mut memory));
+        let read = |at: usize| Number::Double.read(&memory.blocks[&("Block".to_owned(), 0)], at).map(f64::to_bits);
+        assert_eq!([16, 24, 32, 40].map(read), [1.0f64, 3.0, 2.0, -0.0].map(|value| Some(value.to_bits())));
     }
 
     #[test]

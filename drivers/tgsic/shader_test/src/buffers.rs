@@ -1,7 +1,7 @@
 //! Commands for buffers: their parser, and their effect on memory.
 
-use crate::command::Words;
 use crate::memory::Memory;
+use crate::words::Words;
 
 /// The most bytes of a buffer.
 const MAX_BYTES: usize = 1 << 24;

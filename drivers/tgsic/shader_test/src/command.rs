@@ -1,12 +1,18 @@
 //! Commands of the test section.
 
-use tgsi_raster::primitives::{Provoking, Topology};
+use tgsi_ir::shader::ShaderStage;
+use tgsi_raster::format::PixelFormat;
+use tgsi_raster::primitives::{PolygonMode, Provoking, Topology};
 
 use crate::blocks::BlockCommand;
 use crate::buffers::BufferCommand;
+use crate::formats::pixel_format;
+use crate::framebuffer::Framebuffer;
+use crate::lists::ListCommand;
 use crate::queries::Query;
 use crate::stream_output::StreamCommand;
 use crate::textures::{Parameter, TextureKind};
+use crate::words::{Words, components, double, float, integer};
 
 /// An area of the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -84,6 +90,8 @@ pub(crate) enum Command {
     UniformBits(String, Vec<u64>),
     /// Sets a uniform by location.
     UniformAt(u32, Vec<f64>),
+    /// Gives all uniforms their initial values.
+    ResetUniforms,
     /// Selects a function for a subroutine uniform.
     Subroutine(String, String),
     /// States a part of the place of uniforms in blocks.
@@ -94,8 +102,8 @@ pub(crate) enum Command {
     Stream(StreamCommand),
     /// Compares a property of the program.
     Verify(Query),
-    /// Runs workgroups.
-    Compute([u32; 3]),
+    /// Runs workgroups, with the size of one if the shader does not state it.
+    Compute([u32; 3], Option<[u32; 3]>),
     /// Sets the projection: left, right, bottom, top, near, far.
     Ortho([f64; 6]),
     /// The same with the size of the window.
@@ -110,6 +118,16 @@ pub(crate) enum Command {
     EnableDepthTest(bool),
     /// Creates a texture for a unit.
     Texture(u32, TextureKind),
+    /// Uses the texture of a unit as an image: unit, format.
+    Image(u32, PixelFormat),
+    /// Selects the framebuffer.
+    Framebuffer(Framebuffer),
+    /// Sets the part of triangles that is drawn.
+    PolygonMode(PolygonMode),
+    /// Selects the shader that uniforms are set in.
+    ActiveShader(ShaderStage),
+    /// Records, or plays recorded commands.
+    List(ListCommand),
     /// Sets a field of a light: number, field, values.
     Light(usize, &'static str, Vec<f64>),
     /// Changes the last texture that was created with a target.
@@ -122,117 +140,6 @@ pub(crate) enum Command {
     Nothing,
     /// Anything else.
     Unknown(String),
-}
-
-/// The rest of a line: words and numbers. Parentheses, commas and semicolons are blanks.
-#[derive(Clone)]
-pub(crate) struct Words {
-    words: std::vec::IntoIter<String>,
-}
-
-impl Words {
-    pub(crate) fn new(line: &str) -> Words {
-        let words = line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';'));
-        let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
-        Words { words: words.into_iter() }
-    }
-
-    pub(crate) fn next(&mut self) -> Option<String> {
-        self.words.next()
-    }
-
-    /// Whether the next words are these, which are skipped then.
-    pub(crate) fn eat(&mut self, words: &str) -> bool {
-        let count = words.split(' ').count();
-        let is = self.words.as_slice().iter().take(count).map(String::as_str).eq(words.split(' '));
-        if is {
-            self.words.nth(count - 1);
-        }
-        is
-    }
-
-    pub(crate) fn is_done(&self) -> bool {
-        self.words.as_slice().is_empty()
-    }
-
-    pub(crate) fn number(&mut self) -> Option<f64> {
-        number(&self.next()?)
-    }
-
-    pub(crate) fn index(&mut self) -> Option<usize> {
-        self.next()?.parse().ok()
-    }
-
-    pub(crate) fn uint(&mut self) -> Option<u32> {
-        self.number()
-            .filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number))
-            .map(|n| n as u32)
-    }
-
-    pub(crate) fn numbers<const N: usize>(&mut self) -> Option<[f64; N]> {
-        let mut values = [0.0; N];
-        for value in &mut values {
-            *value = self.number()?;
-        }
-        Some(values)
-    }
-
-    pub(crate) fn floats<const N: usize>(&mut self) -> Option<[f32; N]> {
-        Some(self.numbers::<N>()?.map(|value| value as f32))
-    }
-
-    /// All numbers that are left; `None` if a word is not a number.
-    pub(crate) fn rest(&mut self) -> Option<Vec<f64>> {
-        self.rest_of(number)
-    }
-
-    fn rest_of(&mut self, number: impl Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
-        std::iter::from_fn(|| self.next()).map(|word| number(&word)).collect()
-    }
-}
-
-/// The bits of an integer of 64 bits.
-fn integer(word: &str) -> Option<u64> {
-    match word.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok().or_else(|| Some(word.parse::<i64>().ok()? as u64)),
-    }
-}
-
-/// The bits of a double, which hexadecimal digits state.
-pub(crate) fn double(word: &str) -> Option<u64> {
-    match word.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => Some(number(word)?.to_bits()),
-    }
-}
-
-/// A float, of which hexadecimal digits are the bits.
-fn float(word: &str) -> Option<f64> {
-    match word.strip_prefix("0x") {
-        Some(digits) => Some(f32::from_bits(u32::from_str_radix(digits, 16).ok()?).into()),
-        None => number(word),
-    }
-}
-
-/// The number of components of a type.
-fn components(ty: &str) -> usize {
-    let sizes: Vec<usize> = ty.chars().filter_map(|c| c.to_digit(10)).map(|digit| digit as usize).collect();
-    match (ty.trim_start_matches('d').starts_with("mat"), sizes.as_slice()) {
-        (true, &[size]) => size * size,
-        (true, &[columns, rows]) => columns * rows,
-        (false, &[size]) => size,
-        _ => 1,
-    }
-}
-
-/// A number, decimal or hexadecimal.
-fn number(word: &str) -> Option<f64> {
-    let (sign, digits) = word.strip_prefix('-').map_or((1.0, word), |rest| (-1.0, rest));
-    match digits.strip_prefix("0x") {
-        Some(digits) => Some(sign * f64::from(u32::from_str_radix(digits, 16).ok()?)),
-        None => word.trim_end_matches('f').parse().ok().or_else(|| word.parse().ok()),
-    }
 }
 
 impl Command {
@@ -292,6 +199,7 @@ fn parse(words: &mut Words) -> Option<Command> {
             };
             Some(command).filter(|_| is_number)
         }
+        "program" if words.eat("binary save restore") => Some(Command::ResetUniforms),
         "subuniform" => {
             let (_stage, name, function) = (words.next()?, words.next()?, words.next()?);
             Some(Command::Subroutine(name, function))
@@ -316,6 +224,21 @@ fn parse(words: &mut Words) -> Option<Command> {
             words.eat("float");
             Some(Command::Light(number, field, words.rest()?))
         }
+        "image" if words.eat("texture") => {
+            let unit = words.uint()?;
+            Some(Command::Image(unit, pixel_format(&words.next()?).filter(|format| format.sampled().is_some())?))
+        }
+        "fb" => Some(Command::Framebuffer(Framebuffer::parse(words)?)),
+        "polygon" if words.eat("mode GL_FRONT_AND_BACK") => Some(Command::PolygonMode(match words.next()?.as_str() {
+            "GL_FILL" => PolygonMode::Fill,
+            "GL_LINE" => PolygonMode::Line,
+            "GL_POINT" => PolygonMode::Point,
+            "GL_FILL_RECTANGLE_NV" => PolygonMode::Rectangle,
+            _ => return None,
+        })),
+        first @ ("newlist" | "endlist" | "calllist" | "deletelist") => {
+            Some(Command::List(ListCommand::parse(first, words)?))
+        }
         "texparameter" => Some(Command::TexParameter(Parameter::parse(words)?)),
         "link" if words.eat("success") => Some(Command::LinkSuccess),
         "link" if words.eat("error") => Some(Command::LinkError),
@@ -329,12 +252,25 @@ fn parse(words: &mut Words) -> Option<Command> {
         "ubo" if words.eat("array index") => Some(Command::BlockElement(words.uint()?)),
         // Each draw sees the memory of those before it.
         "memory" if words.eat("barrier") => Some(Command::Nothing),
+        "active" if words.eat("shader program") => Some(Command::ActiveShader(match words.next()?.as_str() {
+            "GL_VERTEX_SHADER" => ShaderStage::Vertex,
+            "GL_TESS_CONTROL_SHADER" => ShaderStage::TessCtrl,
+            "GL_TESS_EVALUATION_SHADER" => ShaderStage::TessEval,
+            "GL_GEOMETRY_SHADER" => ShaderStage::Geometry,
+            "GL_FRAGMENT_SHADER" => ShaderStage::Fragment,
+            "GL_COMPUTE_SHADER" => ShaderStage::Compute,
+            _ => return None,
+        })),
         "active" if words.eat("uniform") => Some(Command::Verify(Query::uniform(words)?)),
         "ssbo" => Some(Command::Buffer(BufferCommand::storage(words)?)),
         "atomic" => Some(Command::Buffer(BufferCommand::counters(words)?)),
         "xfb" => Some(Command::Stream(StreamCommand::parse(words)?)),
         "verify" => Some(Command::Verify(Query::parse(words)?)),
-        "compute" => Some(Command::Compute([words.uint()?, words.uint()?, words.uint()?])),
+        "compute" => {
+            let has_size = words.eat("group size");
+            let mut three = || Some([words.uint()?, words.uint()?, words.uint()?]);
+            Some(Command::Compute(three()?, if has_size { Some(three()?) } else { None }))
+        }
         _ => None,
     }
 }
@@ -475,9 +411,13 @@ mod tests {
             ("subuniform GL_FRAGMENT_SHADER f[1] red", Command::Subroutine("f[1]".to_owned(), "red".to_owned())),
             ("uniform dvec2 a 1 0x8000000000000000", Command::UniformBits("a".to_owned(), vec![1023 << 52, 1 << 63])),
             ("uniform i64vec2 a -1 0x10", Command::UniformBits("a".to_owned(), vec![u64::MAX, 16])),
+            ("uniform int64_t a -0x10", Command::UniformBits("a".to_owned(), vec![16u64.wrapping_neg()])),
             ("uniform uint 3 7", Command::UniformAt(3, vec![7.0])),
             ("block offset 16", Command::Block(BlockCommand::Offset(16))),
-            ("compute 1 2 3", Command::Compute([1, 2, 3])),
+            ("compute 1 2 3", Command::Compute([1, 2, 3], None)),
+            ("compute group size 2 1 1 8 4 2", Command::Compute([2, 1, 1], Some([8, 4, 2]))),
+            ("polygon mode GL_FRONT_AND_BACK GL_LINE", Command::PolygonMode(PolygonMode::Line)),
+            ("active shader program GL_VERTEX_SHADER", Command::ActiveShader(ShaderStage::Vertex)),
             ("enable GL_CLIP_PLANE5", Command::EnableClipPlane(5, true)),
             ("draw arrays GL_CUBES 0 2", Command::Unknown("draw arrays GL_CUBES 0 2".to_owned())),
             ("probe rgba 1 2 3", Command::Unknown("probe rgba 1 2 3".to_owned())),

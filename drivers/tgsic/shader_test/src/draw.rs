@@ -17,6 +17,7 @@ use tgsi_raster::workgroups::Workgroups;
 use tgsi_raster::{FixedFunctions, Processed, SceneShader, Texture, VertexInput};
 
 use crate::command::{Arrays, Rectangle};
+use crate::framebuffer::{self, Framebuffer};
 use crate::matrices::{Matrix, inverse, transpose};
 use crate::memory;
 use crate::play::{Loaded, Player, TestShader};
@@ -52,7 +53,7 @@ impl Player<'_> {
     pub(crate) fn draw_rect(&mut self, rectangle: &Rectangle) -> Result<(), String> {
         let [mut x, mut y, mut width, mut height] = rectangle.area;
         if rectangle.is_ortho {
-            let [across, up] = [self.script.size.0, self.script.size.1].map(|side| side as f32);
+            let [across, up] = [self.picture.size.0, self.picture.size.1].map(|side| side as f32);
             [x, y, width, height] =
                 [x / across * 2.0 - 1.0, y / up * 2.0 - 1.0, 2.0 * width / across, 2.0 * height / up];
         }
@@ -116,6 +117,8 @@ impl Player<'_> {
         let textures = self.textures_of(fragment.shader.names);
         let run_fragment =
             |inputs: &Inputs, resources: &mut dyn Resources| memory::run(&fragment.shader, &memory, inputs, resources);
+        let changes_memory = memory::has_memory(fragment.shader.names);
+        let is_early = fragment.shader.source.property(PropertyName::FsEarlyDepthStencil) == Some(1);
         let fragment = SceneShader {
             source: fragment.shader.source,
             run: &run_fragment,
@@ -124,12 +127,17 @@ impl Player<'_> {
         };
         let planes = self.planes.iter().enumerate().filter(|(_, (is_enabled, _))| !is_enabled);
         let fixed_functions = FixedFunctions {
-            ignores_depth: !self.tests_depth,
+            // Textures have no depth.
+            ignores_depth: !self.tests_depth || self.framebuffer != Framebuffer::Window,
+            tests_late: changes_memory && !is_early,
+            polygon_mode: self.polygon_mode,
             clamps_colors: true,
             clip_planes: self.clip_planes(),
             ignored_distances: planes.fold(0, |all, (number, _)| all | 1 << number),
         };
-        let picture = &mut self.picture;
+        let targets = self.framebuffer.targets(&self.memory);
+        let (is_layered, picture) = (self.framebuffer.is_layered(), &mut self.picture);
+        let mut errors = Vec::new();
         for instance in 0..arrays.instances {
             let mut shaded: Vec<Registers> = Vec::with_capacity(arrays.count);
             for start in (0..arrays.count).step_by(MAX_LANES) {
@@ -146,10 +154,26 @@ impl Player<'_> {
             };
             let (vertices, primitives) = pipeline.run(shaded, &mut run_stage)?;
             let processed = Processed { source: between.last(), vertices: &vertices, primitives: &primitives };
-            tgsi_raster::draw_primitives(&processed, &fragment, &fixed_functions, patch.provoking, picture);
+            let layers = if is_layered { tgsi_raster::layers(&processed, patch.provoking) } else { Vec::new() };
+            for &target in &targets {
+                let Some(target) = target else {
+                    tgsi_raster::draw_primitives(&processed, &fragment, &fixed_functions, patch.provoking, picture);
+                    errors.append(&mut picture.errors);
+                    continue;
+                };
+                let numbers = (0..primitives.len()).filter(|&at| layers.get(at).is_none_or(|&layer| layer == target.1));
+                let chosen: Vec<_> = numbers.filter_map(|at| primitives.get(at).copied()).collect();
+                let processed = Processed { primitives: &chosen, ..processed };
+                let lock = || memory.lock().map_err(|error| error.to_string());
+                let mut drawn = framebuffer::load(&*lock()?, target)?;
+                tgsi_raster::draw_primitives(&processed, &fragment, &fixed_functions, patch.provoking, &mut drawn);
+                framebuffer::store(&mut *lock()?, target, &drawn)?;
+                errors.append(&mut drawn.errors);
+            }
         }
         self.memory = memory.into_inner().map_err(|error| error.to_string())?;
-        match self.picture.errors.pop() {
+        self.refresh()?;
+        match errors.pop() {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -200,12 +224,12 @@ impl Player<'_> {
     }
 
     /// Runs workgroups.
-    pub(crate) fn dispatch(&mut self, groups: [u32; 3]) -> Result<(), String> {
+    pub(crate) fn dispatch(&mut self, groups: [u32; 3], size: Option<[u32; 3]>) -> Result<(), String> {
         let Some(compute) = &self.compute else { return Err("there is no compute shader".to_owned()) };
         let shader = &compute.shader;
         let sides =
             [PropertyName::CsFixedBlockWidth, PropertyName::CsFixedBlockHeight, PropertyName::CsFixedBlockDepth];
-        let size = sides.map(|side| shader.source.property(side).unwrap_or(1));
+        let size = size.unwrap_or_else(|| sides.map(|side| shader.source.property(side).unwrap_or(1)));
         let workgroups = Workgroups::new(size, groups)
             .map_err(|lanes| format!("workgroups of {lanes} invocations exceed {MAX_LANES}"))?;
         let mut inputs = workgroups.inputs(0);
@@ -285,19 +309,14 @@ impl Player<'_> {
         let mut textures = BTreeMap::new();
         for sampler in &names.samplers {
             for element in 0..sampler.num_units {
+                let initial = sampler.initial_unit + element;
                 let unit = match sampler.locations.get(element as usize) {
-                    Some(location) => {
-                        self.unit_locations.get(location).copied().unwrap_or(sampler.initial_unit + element)
-                    }
-                    None => {
-                        let of_element = format!("{}[{element}]", sampler.name);
-                        let of_array = || self.units.get(&sampler.name).filter(|_| element == 0);
-                        let unit = self.units.get(&of_element).or_else(of_array).copied();
-                        unit.unwrap_or(sampler.initial_unit + element)
-                    }
+                    Some(location) => self.unit_locations.get(location).copied().unwrap_or(initial),
+                    None => self.memory.unit(&sampler.name, element, initial),
                 };
                 // A texture that was not created is black.
                 let texture = self
+                    .memory
                     .textures
                     .get(&unit)
                     .map(|(_, texture)| texture.clone())

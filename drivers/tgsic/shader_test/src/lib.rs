@@ -7,9 +7,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `script` | sections of a file, commands by line |
-//! | `command` | a command, and its parser |
+//! | `words`, `command` | words of a line; a command, and its parser |
 //! | `vertex_data` | the section of vertices |
-//! | `textures` | the textures that commands create |
+//! | `formats`, `textures` | the textures that commands create |
+//! | `images` | textures as images |
+//! | `framebuffer` | the window, or a texture to draw to |
+//! | `lists` | display lists |
 //! | `matrices` | projections, and the state that depends on them |
 //! | `blocks`, `buffers` | uniforms of blocks; storage buffers and counters |
 //! | `memory` | the buffers of runs |
@@ -25,6 +28,10 @@ mod blocks;
 mod buffers;
 mod command;
 mod draw;
+mod formats;
+mod framebuffer;
+mod images;
+mod lists;
 mod matrices;
 mod memory;
 mod play;
@@ -33,6 +40,7 @@ mod script;
 mod stream_output;
 mod textures;
 mod vertex_data;
+mod words;
 
 pub use play::{Failure, Outcome, Shaders, TestShader, play};
 pub use script::{PASSTHROUGH, Script, ShaderText};

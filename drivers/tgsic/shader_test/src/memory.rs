@@ -5,13 +5,16 @@ use std::sync::Mutex;
 
 use tgsi_compiler::front_end::{Interface, Resource, ResourceKind};
 use tgsi_environment::{Inputs, Outputs, Resources};
+use tgsi_raster::Texture;
 
+use crate::images::{Image, Images};
 use crate::play::TestShader;
+use crate::textures::TextureKind;
 
 /// The most registers of a kind.
 const MAX_REGISTERS: u32 = 1024;
 
-/// Buffers by binding.
+/// Buffers by binding, and textures by unit.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Memory {
     /// Storage buffers.
@@ -22,6 +25,12 @@ pub(crate) struct Memory {
     pub blocks: BTreeMap<(String, u32), Vec<u8>>,
     /// Atomic counters.
     pub counters: BTreeMap<u32, Vec<u32>>,
+    /// Textures.
+    pub textures: BTreeMap<u32, (TextureKind, Texture)>,
+    /// Image units.
+    pub images: BTreeMap<u32, Image>,
+    /// Units by the names of samplers and images.
+    pub units: BTreeMap<String, u32>,
 }
 
 /// The registers of resources of a kind, with their bindings.
@@ -68,6 +77,26 @@ impl Memory {
         constants
     }
 
+    /// The unit of an element of a sampler or image, which is the initial one if none was set.
+    pub(crate) fn unit(&self, name: &str, element: u32, initial: u32) -> u32 {
+        let of_element = format!("{name}[{element}]");
+        let of_array = || self.units.get(name).filter(|_| element == 0);
+        self.units.get(&of_element).or_else(of_array).copied().unwrap_or(initial)
+    }
+
+    /// The units of images by register.
+    fn image_units(&self, names: &Interface) -> BTreeMap<u32, u32> {
+        let images = names.resources.iter().filter(|resource| resource.kind == ResourceKind::Image);
+        let each = images.flat_map(|image| {
+            let first = image.descriptor.binding.saturating_add(image.element);
+            (0..image.num_registers.clamp(1, MAX_REGISTERS)).map(move |at| {
+                let unit = self.unit(&image.name, at, first.saturating_add(at));
+                (image.register.saturating_add(at), unit)
+            })
+        });
+        each.collect()
+    }
+
     /// Sets the buffers of a run.
     fn load(&self, names: &Interface, inputs: &mut Inputs) {
         for (register, binding) in registers(names, ResourceKind::StorageBlock) {
@@ -94,9 +123,20 @@ impl Memory {
 }
 
 /// Whether a shader accesses memory that runs change.
-fn has_memory(names: &Interface) -> bool {
-    let is_memory = |kind| matches!(kind, ResourceKind::StorageBlock | ResourceKind::CounterBuffer);
+pub(crate) fn has_memory(names: &Interface) -> bool {
+    let is_memory =
+        |kind| matches!(kind, ResourceKind::StorageBlock | ResourceKind::CounterBuffer | ResourceKind::Image);
     names.resources.iter().any(|resource| is_memory(resource.kind))
+}
+
+/// Whether a shader has an image of a name, or an array with such an element.
+pub(crate) fn has_image(names: &Interface, name: &str) -> bool {
+    let images = || names.resources.iter().filter(|resource| resource.kind == ResourceKind::Image);
+    let indexed = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    let indexed = indexed.and_then(|(array, index)| Some((array, index.parse::<u32>().ok()?)));
+    images().any(|image| image.name == name)
+        || indexed
+            .is_some_and(|(array, index)| images().any(|image| image.name == array && index < image.num_registers))
 }
 
 /// Runs a shader. Runs with memory are in sequence.
@@ -115,7 +155,8 @@ pub(crate) fn run(
     let mut memory = memory.lock().map_err(|error| error.to_string())?;
     let mut inputs = inputs.clone();
     memory.load(shader.names, &mut inputs);
-    let outputs = (shader.run)(&inputs, resources)?;
+    let units = memory.image_units(shader.names);
+    let outputs = (shader.run)(&inputs, &mut Images::new(resources, &units, &mut memory))?;
     memory.store(shader.names, &outputs);
     Ok(outputs)
 }

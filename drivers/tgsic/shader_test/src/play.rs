@@ -3,21 +3,36 @@
 use std::collections::BTreeMap;
 
 use tgsi::Shader;
-use tgsi_compiler::front_end::Interface;
+use tgsi_compiler::front_end::{ComponentType, Interface};
+use tgsi_ir::shader::ShaderStage;
 use tgsi_raster::between::PatchState;
-use tgsi_raster::{Picture, ShaderRunner, Texture};
+use tgsi_raster::primitives::PolygonMode;
+use tgsi_raster::{Picture, ShaderRunner};
 
 use crate::blocks::{BlockPlace, set_member};
 use crate::command::{Area, Command};
+use crate::framebuffer::Framebuffer;
+use crate::images::Image;
+use crate::lists::List;
 use crate::matrices::{IDENTITY, Matrix, frustum, ortho};
-use crate::memory::Memory;
+use crate::memory::{Memory, has_image};
 use crate::queries::Query;
 use crate::script::Script;
 use crate::stream_output::Streams;
-use crate::textures::{Target, TextureKind};
+use crate::textures::Target;
 
 /// The difference between colours that counts as equal.
 const TOLERANCE: f32 = 0.01;
+
+/// The stages, in order.
+const STAGES: [ShaderStage; 6] = [
+    ShaderStage::Vertex,
+    ShaderStage::TessCtrl,
+    ShaderStage::TessEval,
+    ShaderStage::Geometry,
+    ShaderStage::Fragment,
+    ShaderStage::Compute,
+];
 
 /// A shader of a test.
 #[derive(Clone, Copy)]
@@ -45,6 +60,20 @@ pub struct Shaders<'a> {
     pub fragment: Option<TestShader<'a>>,
     /// The compute shader.
     pub compute: Option<TestShader<'a>>,
+}
+
+impl<'a> Shaders<'a> {
+    /// The shaders that a function returns by stage.
+    pub fn from_fn(shader: impl Fn(ShaderStage) -> Option<TestShader<'a>>) -> Shaders<'a> {
+        Shaders {
+            vertex: shader(ShaderStage::Vertex),
+            control: shader(ShaderStage::TessCtrl),
+            evaluation: shader(ShaderStage::TessEval),
+            geometry: shader(ShaderStage::Geometry),
+            fragment: shader(ShaderStage::Fragment),
+            compute: shader(ShaderStage::Compute),
+        }
+    }
 }
 
 /// A command that failed.
@@ -79,15 +108,17 @@ pub fn play(script: &Script, shaders: &Shaders<'_>) -> Outcome {
         geometry: shaders.geometry.map(Loaded::new),
         fragment: shaders.fragment.map(Loaded::new),
         compute: shaders.compute.map(Loaded::new),
-        units: BTreeMap::new(),
         unit_locations: BTreeMap::new(),
-        textures: BTreeMap::new(),
         latest: Vec::new(),
         memory: Memory::default(),
         block: BlockPlace::default(),
         block_element: 0,
         patch: PatchState::default(),
         streams: Streams::default(),
+        active: None,
+        polygon_mode: PolygonMode::default(),
+        framebuffer: Framebuffer::default(),
+        window: Picture::new(script.size, [0; 4]),
         picture: Picture::new(script.size, [0; 4]),
         clear_color: [0; 4],
         clear_depth: 1.0,
@@ -98,7 +129,9 @@ pub fn play(script: &Script, shaders: &Shaders<'_>) -> Outcome {
         tolerance: [TOLERANCE; 4],
     };
     let (mut failures, mut probes, mut unchecked) = (Vec::new(), 0, Vec::new());
-    for (line, command) in &script.commands {
+    let mut list = List::default();
+    let numbers = script.commands.iter().enumerate().flat_map(|(number, (_, command))| list.play(number, command));
+    for (line, command) in numbers.filter_map(|number| script.commands.get(number)) {
         probes += usize::from(command.is_probe());
         let result = match command {
             Command::Verify(query) => player.verify(query),
@@ -133,11 +166,8 @@ pub(crate) struct Player<'a> {
     pub(crate) geometry: Option<Loaded<'a>>,
     pub(crate) fragment: Option<Loaded<'a>>,
     pub(crate) compute: Option<Loaded<'a>>,
-    /// Texture units by the names of samplers.
-    pub(crate) units: BTreeMap<String, u32>,
     /// Texture units by the locations of samplers.
     pub(crate) unit_locations: BTreeMap<u32, u32>,
-    pub(crate) textures: BTreeMap<u32, (TextureKind, Texture)>,
     /// The latest texture of each target: its unit.
     latest: Vec<(Target, u32)>,
     pub(crate) memory: Memory,
@@ -147,9 +177,16 @@ pub(crate) struct Player<'a> {
     block_element: u32,
     pub(crate) patch: PatchState,
     pub(crate) streams: Streams,
+    /// The shader that uniforms are set in; `None` for all.
+    active: Option<ShaderStage>,
+    pub(crate) polygon_mode: PolygonMode,
+    pub(crate) framebuffer: Framebuffer,
+    /// The picture of the framebuffer: of its first layer.
     pub(crate) picture: Picture,
-    clear_color: [u8; 4],
-    clear_depth: f32,
+    /// The picture of the window, unless that is the framebuffer.
+    pub(crate) window: Picture,
+    pub(crate) clear_color: [u8; 4],
+    pub(crate) clear_depth: f32,
     pub(crate) color: [f32; 4],
     pub(crate) projection: Matrix,
     /// Whether each clip plane is enabled, and its equation.
@@ -165,10 +202,10 @@ impl<'a> Player<'a> {
                 self.clear_color = color.map(|value| (value.clamp(0.0, 1.0) * 255.0).round() as u8)
             }
             Command::ClearDepth(depth) => self.clear_depth = *depth,
-            Command::Clear => {
-                self.picture = Picture::new(self.script.size, self.clear_color);
-                self.picture.depths.fill(self.clear_depth);
-            }
+            Command::Clear => return self.clear(),
+            &Command::Framebuffer(framebuffer) => return self.select(framebuffer),
+            &Command::PolygonMode(mode) => self.polygon_mode = mode,
+            &Command::ActiveShader(stage) => self.active = Some(stage),
             Command::Color(color) => self.color = *color,
             Command::DrawRect(rectangle) => return self.draw_rect(rectangle),
             Command::DrawArrays(arrays) => return self.draw_arrays(arrays),
@@ -185,14 +222,22 @@ impl<'a> Player<'a> {
             Command::Uniform(ty, name, values) => return self.uniform(ty, name, values),
             Command::UniformBits(name, bits) => return self.uniform_bits(name, bits),
             Command::UniformAt(location, values) => return self.uniform_at(*location, values),
+            Command::ResetUniforms => {
+                self.memory.units.clear();
+                self.unit_locations.clear();
+                self.loaded().for_each(|loaded| loaded.constants = loaded.shader.names.initial_constants());
+            }
             Command::Subroutine(name, function) => return self.subroutine(name, function),
             &Command::Block(command) => self.block.set(command),
             Command::Buffer(command) => return command.play(&mut self.memory),
             Command::Stream(command) => return self.stream(command),
-            &Command::Compute(groups) => return self.dispatch(groups),
+            &Command::Compute(groups, size) => {
+                self.dispatch(groups, size)?;
+                return self.refresh();
+            }
             &Command::Ortho(bounds) => self.projection = ortho(bounds),
             Command::OrthoWindow => {
-                let (width, height) = self.script.size;
+                let (width, height) = self.picture.size;
                 self.projection = ortho([0.0, width.into(), 0.0, height.into(), -1.0, 1.0]);
             }
             &Command::Frustum(bounds) => self.projection = frustum(bounds),
@@ -207,17 +252,24 @@ impl<'a> Player<'a> {
             }
             Command::Texture(unit, kind) => {
                 let texture = kind.create().ok_or("the texture is too large")?;
-                self.textures.insert(*unit, (*kind, texture));
+                self.memory.textures.insert(*unit, (kind.clone(), texture));
                 self.latest.retain(|(target, _)| *target != kind.target());
                 self.latest.push((kind.target(), *unit));
             }
             Command::TexParameter(parameter) => {
                 let found = self.latest.iter().find(|(target, _)| *target == parameter.target);
-                let texture = found.and_then(|(_, unit)| self.textures.get_mut(unit));
+                let texture = found.and_then(|(_, unit)| self.memory.textures.get_mut(unit));
                 let (kind, texture) = texture.ok_or("no texture has this target")?;
-                parameter.apply(*kind, texture, self.script.has_new_comparisons);
+                parameter.apply(kind, texture, self.script.has_new_comparisons);
             }
-            Command::LinkSuccess | Command::Nothing | Command::Verify(_) => {}
+            Command::Image(unit, format) => {
+                let (_, texture) = self.memory.textures.get(unit).ok_or("the unit has no texture")?;
+                if texture.texels().format().bytes() != format.bytes {
+                    return Err("the texels of the image have another size".to_owned());
+                }
+                self.memory.images.insert(*unit, Image { texture: *unit, format: format.clone() });
+            }
+            Command::LinkSuccess | Command::Nothing | Command::Verify(_) | Command::List(_) => {}
             Command::LinkError => return Err("the shaders link".to_owned()),
             Command::Unknown(text) => return Err(format!("cannot do `{text}`")),
         }
@@ -227,6 +279,19 @@ impl<'a> Player<'a> {
     fn loaded(&mut self) -> impl Iterator<Item = &mut Loaded<'a>> {
         let stages = [&mut self.vertex, &mut self.control, &mut self.evaluation, &mut self.geometry];
         stages.into_iter().chain([&mut self.fragment, &mut self.compute]).flatten()
+    }
+
+    /// The shaders that uniforms are set in.
+    fn active(&mut self) -> impl Iterator<Item = &mut Loaded<'a>> {
+        let active = self.active;
+        let stages = [&mut self.vertex, &mut self.control, &mut self.evaluation, &mut self.geometry];
+        let stages = stages.into_iter().chain([&mut self.fragment, &mut self.compute]);
+        let is_active = move |stage: ShaderStage| active.is_none_or(|active| active == stage);
+        STAGES
+            .into_iter()
+            .zip(stages)
+            .filter(move |(stage, _)| is_active(*stage))
+            .filter_map(|(_, loaded)| loaded.as_mut())
     }
 
     /// The stages, in order.
@@ -249,12 +314,13 @@ impl<'a> Player<'a> {
         let names: Vec<&Interface> = self.stages().map(|loaded| loaded.shader.names).collect();
         let mut is_found = false;
         for names in names {
-            is_found |= set_member(names, name, self.block_element, values, &mut self.memory);
+            is_found |= set_member(names, (name, self.block_element), values, ComponentType::bits, &mut self.memory);
         }
         let mut error = None;
         let mut unit_of = None;
-        for Loaded { shader, constants } in self.loaded() {
-            if let (Some(_), &[unit]) = (shader.names.unit(name), values) {
+        for Loaded { shader, constants } in self.active() {
+            let is_opaque = shader.names.unit(name).is_some() || has_image(shader.names, name);
+            if let (true, &[unit]) = (is_opaque, values) {
                 unit_of = Some(unit as u32);
                 is_found = true;
                 continue;
@@ -266,7 +332,7 @@ impl<'a> Player<'a> {
             }
         }
         if let Some(unit) = unit_of {
-            self.units.insert(name.to_owned(), unit);
+            self.memory.units.insert(name.to_owned(), unit);
         }
         match error {
             Some(error) if !is_found => Err(error),
@@ -278,7 +344,11 @@ impl<'a> Player<'a> {
     fn uniform_bits(&mut self, name: &str, bits: &[u64]) -> Result<(), String> {
         let mut error = None;
         let mut is_found = false;
-        for Loaded { shader, constants } in self.loaded() {
+        let names: Vec<&Interface> = self.stages().map(|loaded| loaded.shader.names).collect();
+        for names in names {
+            is_found |= set_member(names, (name, self.block_element), bits, |_, bits| bits, &mut self.memory);
+        }
+        for Loaded { shader, constants } in self.active() {
             match shader.names.set_bits(name, bits, constants) {
                 Ok(()) => is_found = true,
                 Err(_) if shader.names.is_unused(name) => is_found = true,
@@ -303,7 +373,7 @@ impl<'a> Player<'a> {
     /// Sets the uniform or the sampler at a location in all shaders.
     fn uniform_at(&mut self, location: u32, values: &[f64]) -> Result<(), String> {
         let mut unit_of = None;
-        for Loaded { shader, constants } in self.loaded() {
+        for Loaded { shader, constants } in self.active() {
             if shader.names.samplers.iter().any(|sampler| sampler.locations.contains(&location)) {
                 unit_of = values.first().map(|&unit| unit as u32);
                 continue;
@@ -317,7 +387,7 @@ impl<'a> Player<'a> {
 
     /// The rows and columns of an area.
     fn pixels(&self, area: Area, is_relative: bool) -> Result<Vec<(usize, usize)>, String> {
-        let (width, height) = (self.script.size.0 as usize, self.script.size.1 as usize);
+        let (width, height) = (self.picture.size.0 as usize, self.picture.size.1 as usize);
         let [across, up] = if is_relative { [width as f64, height as f64] } else { [1.0; 2] };
         let [x, y, columns, rows] = match area {
             Area::All => [0, 0, width, height],
@@ -336,7 +406,7 @@ impl<'a> Player<'a> {
 
     /// The index of a pixel, whose row counts from the bottom.
     fn index(&self, (column, row): (usize, usize)) -> usize {
-        let (width, height) = (self.script.size.0 as usize, self.script.size.1 as usize);
+        let (width, height) = (self.picture.size.0 as usize, self.picture.size.1 as usize);
         (height - 1 - row.min(height - 1)) * width + column
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tgsi_compiler::front_end::{Interface, ResourceKind};
 
-use crate::command::Words;
 use crate::stream_output::Primitives;
+use crate::words::Words;
 
 /// A property with its expected value.
 #[derive(Clone, PartialEq, Eq, Debug)]

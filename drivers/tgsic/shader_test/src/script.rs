@@ -2,8 +2,9 @@
 
 use tgsi_ir::shader::ShaderStage;
 
-use crate::command::{Command, Words};
+use crate::command::Command;
 use crate::vertex_data::VertexData;
+use crate::words::Words;
 
 /// The size of the window, unless the file requires another.
 const SIZE: (u32, u32) = (250, 250);

@@ -6,7 +6,7 @@ use tgsi_driver_spirv::StreamOutput;
 use tgsi_environment::LaneRegisters;
 
 use crate::buffers::Number;
-use crate::command::Words;
+use crate::words::Words;
 
 /// The most bytes of a buffer, and the most vertices of a draw.
 const MAX_BYTES: usize = 1 << 24;

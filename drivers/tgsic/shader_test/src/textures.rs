@@ -1,9 +1,11 @@
 //! Textures that commands create.
 
 use tgsi_driver_cpu::sampler::{self, Compare, Filter, Format, MipFilter, Shape, Size, WrapMode};
+use tgsi_raster::format::PixelFormat;
 use tgsi_raster::{Channel, Texture};
 
-use crate::command::Words;
+use crate::formats::pixel_format;
+use crate::words::Words;
 
 /// The largest side of a texture of a command.
 const MAX_SIDE: u32 = 2048;
@@ -12,10 +14,14 @@ const MAX_SIDE: u32 = 2048;
 const WHEEL: [[f32; 4]; 4] = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1.0; 4]];
 
 /// The kind of a texture, with its contents.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum TextureKind {
-    /// Quarters: red, green, blue, white.
-    Quarters(u32, u32),
+    /// Quarters: red, green, blue, white. Width, height.
+    Quarters(u32, u32, PixelFormat),
+    /// Integers: the column, plus the first factor times the row, plus the second factor.
+    Integers { size: [u32; 2], factors: [i32; 2], format: PixelFormat },
+    /// Zeros: width, height, layers.
+    Zeros(Target, u32, u32, u32),
     /// Squares of four colours: those of even and odd columns of even rows, then of odd rows.
     Squares { size: [u32; 2], square: [u32; 2], colors: [[f32; 4]; 4] },
     /// Levels of 8 to 1 texels, each of one colour.
@@ -78,8 +84,17 @@ impl TextureKind {
             "rgbw" => {
                 let (unit, width, height) = (unit(words)?, side(words)?, side(words)?);
                 // Formats with other results than RGBA are not here.
-                matches!(words.next().as_deref(), None | Some("GL_RGBA" | "GL_RGBA8" | "GL_RGB" | "GL_RGB8"))
-                    .then_some((unit, TextureKind::Quarters(width, height)))?
+                let format = pixel_format(words.next().as_deref().unwrap_or("GL_RGBA"))?;
+                (!format.is_integer()).then_some((unit, TextureKind::Quarters(width, height, format)))?
+            }
+            "integer" => {
+                let (unit, size) = (unit(words)?, [side(words)?, side(words)?]);
+                let factors = [words.integer()?, words.integer()?];
+                let format = pixel_format(&words.next()?).filter(PixelFormat::is_integer)?;
+                (unit, TextureKind::Integers { size, factors, format })
+            }
+            "junk" if words.eat("2DArray") => {
+                (unit(words)?, TextureKind::Zeros(Target::D2Array, side(words)?, side(words)?, side(words)?))
             }
             "checkerboard" => {
                 let (unit, 0) = (unit(words)?, words.index()?) else { return None };
@@ -109,10 +124,12 @@ impl TextureKind {
     /// The target.
     pub(crate) fn target(&self) -> Target {
         match *self {
-            TextureKind::Quarters(..) | TextureKind::Squares { .. } | TextureKind::Levels => Target::D2,
+            TextureKind::Quarters(..) | TextureKind::Integers { .. } => Target::D2,
+            TextureKind::Squares { .. } | TextureKind::Levels => Target::D2,
             TextureKind::Row => Target::D1,
             TextureKind::Cuboid => Target::D3,
-            TextureKind::Layers(target, ..) | TextureKind::Depth(target, ..) => target,
+            TextureKind::Zeros(target, ..) | TextureKind::Layers(target, ..) => target,
+            TextureKind::Depth(target, ..) => target,
         }
     }
 
@@ -125,10 +142,20 @@ impl TextureKind {
             texture
         };
         let texture = match *self {
-            TextureKind::Quarters(width, height) => {
-                let texture = of_texels(Shape::D2, Size::of_image(width, height), 1, |_, x, y, _| {
-                    WHEEL[usize::from(x >= width / 2) + 2 * usize::from(y >= height / 2)]
+            TextureKind::Quarters(width, height, ref format) => {
+                let color = |x: u32, y: u32| WHEEL[usize::from(x >= width / 2) + 2 * usize::from(y >= height / 2)];
+                let texture = of_words(format, width, height, |x, y| color(x, y).map(f32::to_bits))?;
+                filtered(texture, WrapMode::ClampToEdge, MipFilter::None)
+            }
+            TextureKind::Integers { size: [width, height], factors: [of_row, first], ref format } => {
+                let texture = of_words(format, width, height, |x, y| {
+                    [(x as i32).wrapping_add(of_row.wrapping_mul(y as i32)).wrapping_add(first) as u32; 4]
                 })?;
+                filtered(texture, WrapMode::ClampToEdge, MipFilter::None)
+            }
+            TextureKind::Zeros(target, width, height, layers) => {
+                let (shape, size) = (shape(target), Size { layers, ..Size::of_image(width, height) });
+                let texture = of_texels(shape, size, 1, |_, _, _, _| [0.0; 4])?;
                 filtered(texture, WrapMode::ClampToEdge, MipFilter::None)
             }
             TextureKind::Squares { size: [width, height], square: [across, down], colors } => {
@@ -201,6 +228,15 @@ fn of_texels(
     })
 }
 
+/// A texture of one level. `texel` gives the words of a column and row.
+fn of_words(format: &PixelFormat, width: u32, height: u32, texel: impl Fn(u32, u32) -> [u32; 4]) -> Option<Texture> {
+    of_format(format.sampled()?, Shape::D2, Size::of_image(width, height), 1, |_, x, y, _| {
+        let mut bytes = vec![0; format.bytes];
+        format.encode(texel(x, y), &mut bytes);
+        bytes
+    })
+}
+
 /// A texture of a format. `texel` gives the bytes of a texel.
 fn of_format(
     format: Format,
@@ -264,6 +300,7 @@ enum Change {
     MaxLod(f32),
     LodBias(f32),
     BaseLevel(usize),
+    Border([f32; 4]),
     /// Levels beyond this one do not exist.
     MaxLevel(usize),
     Swizzle(usize, Channel),
@@ -273,6 +310,9 @@ impl Parameter {
     /// Reads the words after `texparameter`.
     pub(crate) fn parse(words: &mut Words) -> Option<Parameter> {
         let target = Target::parse(&words.next()?)?;
+        if words.eat("border_color") {
+            return Some(Parameter { target, change: Change::Border(words.floats()?) });
+        }
         let (name, value) = (words.next()?, words.next()?);
         let number = || value.parse::<f32>().ok();
         let change = match name.as_str() {
@@ -348,7 +388,7 @@ impl Parameter {
     }
 
     /// Changes a texture of a kind. Comparisons of new versions have their result in the first component in each mode.
-    pub(crate) fn apply(&self, kind: TextureKind, texture: &mut Texture, is_new: bool) {
+    pub(crate) fn apply(&self, kind: &TextureKind, texture: &mut Texture, is_new: bool) {
         let sampler = &mut texture.sampler;
         match self.change {
             Change::Compare(compare) => sampler.compare = compare,
@@ -360,6 +400,7 @@ impl Parameter {
             Change::MinLod(lod) => sampler.min_lod = lod,
             Change::MaxLod(lod) => sampler.max_lod = lod,
             Change::LodBias(bias) => sampler.lod_bias = bias,
+            Change::Border(color) => sampler.border = color.map(f32::to_bits),
             Change::BaseLevel(level) => {
                 if let Some(mut whole) = kind.create() {
                     whole.remove_levels(level);

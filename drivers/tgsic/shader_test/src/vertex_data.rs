@@ -5,7 +5,7 @@
 //! -1 -1                  1 0 0
 //! ```
 
-use crate::command::double;
+use crate::words::double;
 
 /// The component type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

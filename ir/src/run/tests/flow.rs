@@ -178,6 +178,26 @@ fn endless_loops_hit_the_limit() {
     assert!(try_run(&shader, &lanes(0)).is_ok());
 }
 
+/// The loop has no end for the first quad, of which all lanes are killed before it.
+#[test]
+fn killed_quads_leave_loops() {
+    let shader = shader(ShaderStage::Fragment, |b| {
+        let (x, four) = (lane(b), b.u32_const(4));
+        let is_first = b.alu(AluOp::Ult, &[x, four]);
+        b.intrinsic(IntrinsicOp::TerminateIf, &[is_first], &[], None);
+        let id = b.push_loop();
+        let exit = b.push_if(is_first);
+        b.push_else(exit);
+        b.jump(JumpKind::Break);
+        b.end_if(exit);
+        b.end_loop(id);
+        x
+    });
+    let outputs = run(&shader, &lanes(8), &mut AnalyticResources::default(), RunLimits::default()).expect("it ends");
+    assert_eq!(outputs.live, [false, false, false, false, true, true, true, true]);
+    assert_eq!(component(&outputs, 0)[4..], [4, 5, 6, 7]);
+}
+
 /// `fn add(out *result, value)`: called by some lanes, with a local that must start as zero in each call.
 #[test]
 fn calls_with_pointers() {

@@ -387,6 +387,33 @@ END
     assert_eq!(outputs.buffers[0], 1u32.to_le_bytes());
 }
 
+/// The loop has no end for the first quad, of which all lanes are killed before it; a killed lane of the second one
+/// stays until the live ones leave.
+#[test]
+fn killed_quads_leave_loops() {
+    let text = "FRAG
+DCL IN[0], GENERIC[0], CONSTANT
+DCL OUT[0], COLOR
+DCL TEMP[0]
+IMM[0] UINT32 {0, 1, 2, 3}
+USLT TEMP[0].x, IN[0].xxxx, IMM[0].zzzz
+UIF TEMP[0].xxxx
+KILL
+ENDIF
+BGNLOOP
+UADD OUT[0].x, OUT[0].xxxx, IMM[0].yyyy
+USEQ TEMP[0].x, OUT[0].xxxx, IN[0].xxxx
+UIF TEMP[0].xxxx
+BRK
+ENDIF
+ENDLOOP
+END
+";
+    let outputs = execute(text, &with_x(&[0, 0, 0, 0, 5, 1, 3, 4]));
+    assert_eq!(outputs.live, [false, false, false, false, true, false, true, true]);
+    assert_eq!(out_x(&outputs)[4..], [5, 1, 3, 4]);
+}
+
 #[test]
 fn kill_if_looks_at_all_components() {
     let text = "FRAG\nDCL IN[0], GENERIC[0], LINEAR\nDCL OUT[0], COLOR\nKILL_IF IN[0].yyxx\nEND\n";

@@ -3,6 +3,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
+use tgsi_environment::KILLED_STEPS;
 use tgsi_ir::run::native::{JumpTarget, Value};
 
 use super::emitter::Emitter;
@@ -101,6 +102,20 @@ impl Emitter<'_, '_> {
         self.builder.ins().brif(any, again, &[], exit, &[]);
         self.builder.switch_to_block(again);
         self.builder.seal_block(again);
+        if let Some(killed) = self.masks.killed {
+            let (check, live) = (self.builder.create_block(), self.builder.create_block());
+            let many = self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThan, steps, KILLED_STEPS as i64);
+            self.builder.ins().brif(many, check, &[], live, &[]);
+            self.builder.set_cold_block(check);
+            self.builder.switch_to_block(check);
+            self.builder.seal_block(check);
+            let killed = self.builder.use_var(killed);
+            let left = self.builder.ins().band_not(in_loop, killed);
+            let any = self.any(left);
+            self.builder.ins().brif(any, live, &[], exit, &[]);
+            self.builder.switch_to_block(live);
+            self.builder.seal_block(live);
+        }
         let too_many = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, steps, limit);
         self.builder.ins().brif(too_many, endless, &[], head, &[]);
         self.builder.seal_block(head);

@@ -86,7 +86,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         mut builder: FunctionBuilder<'f>,
         evaluated: &'a mut Vec<u32>,
     ) -> Emitter<'a, 'f> {
-        let masks = Masks::new(&mut builder);
+        let masks = Masks::new(&mut builder, function.program.has_kills());
         let none = Ir::from_u32(0);
         let region = RegionState {
             context: none,

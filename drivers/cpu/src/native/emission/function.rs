@@ -59,6 +59,12 @@ impl Emitter<'_, '_> {
         self.builder.seal_block(body);
         self.builder.def_var(self.masks.active, active);
         self.builder.def_var(self.masks.steps, zero);
+        if let Some(variable) = self.masks.killed {
+            let address = self.field(offsets::KILLED);
+            let address = self.builder.ins().iadd(address, self.region.quad);
+            let killed = self.builder.ins().load(I32X4, trusted_flags(), address, 0);
+            self.builder.def_var(variable, killed);
+        }
         for &vector in &region.inputs {
             let address = self.address(vector);
             let value = self.builder.ins().load(I32X4, trusted_flags(), address, 0);

@@ -15,6 +15,8 @@ pub(super) struct Masks {
     pub active: Variable,
     pub iteration: Variable,
     pub in_loop: Variable,
+    /// The lanes that were killed, in programs with kills.
+    pub killed: Option<Variable>,
     /// The number of operations that the quad has executed in loops.
     pub steps: Variable,
     pub open: Vec<OpenConstruct>,
@@ -24,9 +26,10 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    pub fn new(builder: &mut FunctionBuilder<'_>) -> Masks {
+    pub fn new(builder: &mut FunctionBuilder<'_>, has_kills: bool) -> Masks {
         let [active, iteration, in_loop] = [I32X4; 3].map(|ty| builder.declare_var(ty));
+        let killed = has_kills.then(|| builder.declare_var(I32X4));
         let steps = builder.declare_var(I64);
-        Masks { active, iteration, in_loop, steps, open: Vec::new(), open_loops: 0, has_loops: false }
+        Masks { active, iteration, in_loop, killed, steps, open: Vec::new(), open_loops: 0, has_loops: false }
     }
 }

@@ -64,6 +64,11 @@ impl Emitter<'_, '_> {
             let condition = self.lanes().is_set(condition);
             killed = self.builder.ins().band(killed, condition);
         }
+        if let Some(variable) = self.masks.killed {
+            let all = self.builder.use_var(variable);
+            let all = self.builder.ins().bor(all, killed);
+            self.builder.def_var(variable, all);
+        }
         let (some, next) = (self.builder.create_block(), self.builder.create_block());
         let any = self.builder.ins().vany_true(killed);
         self.builder.ins().brif(any, some, &[], next, &[]);

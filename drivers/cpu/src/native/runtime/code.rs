@@ -29,6 +29,8 @@ pub(crate) struct Code {
     /// What functions may access: lane vectors of values and of registers, components of inputs and outputs.
     vectors: (usize, usize),
     uses_lane_vectors: bool,
+    /// Whether functions read the lanes that were killed before.
+    has_kills: bool,
     inputs: usize,
     outputs: usize,
     /// The memory that contains the functions, if it is released with them.
@@ -62,6 +64,7 @@ impl Code {
             evaluated: instructions.iter().map(evaluated_alu).collect::<Option<_>>()?,
             vectors: if uses_lane_vectors { (values, registers) } else { (0, 0) },
             uses_lane_vectors,
+            has_kills: program.has_kills(),
             inputs: slots::input_registers(program) * 4,
             outputs: program.output_registers() * 4,
             _memory: memory,
@@ -101,6 +104,8 @@ impl NativeCode for Code {
         }
         let tables = Tables::new(state);
         let mut context = Context::new(state, &tables, &self.evaluated, &self.lookups, look_up, kill);
+        let killed = if self.has_kills { killed_lanes(state) } else { Vec::new() };
+        context.set_killed(&killed);
         // The units must be those that the code was generated for. They live unchanged until the code returns.
         let mut sampled: Vec<Arc<Sampled>> = Vec::new();
         for (number, known) in self.known.iter().enumerate() {
@@ -122,6 +127,13 @@ impl NativeCode for Code {
         }
         steps
     }
+}
+
+/// Returns the killed lanes of the block: 0 or all ones.
+fn killed_lanes(state: &NativeState<'_>) -> Vec<u32> {
+    let mut killed: Vec<u32> = state.live.iter().map(|&is_live| if is_live { 0 } else { u32::MAX }).collect();
+    killed.resize(state.lanes, 0);
+    killed
 }
 
 /// Returns whether a file of `words` words can hold `components` components of `lanes` lanes.

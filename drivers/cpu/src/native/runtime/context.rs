@@ -117,6 +117,8 @@ pub(crate) struct Context {
     lookups: *const LookUp,
     /// Linear values of bytes on the sRGB curve.
     srgb: *const [f32; 256],
+    /// The lanes that were killed before: 0 or all ones. Only code with kills reads it.
+    killed: *const u32,
     known: [KnownUnit; MAX_KNOWN],
     constants: [Buffer; MAX_CONSTANTS as usize],
 }
@@ -144,6 +146,12 @@ impl Context {
     /// Sets the host of the call, which must live and not be used elsewhere until it ends.
     pub(in crate::native) fn set_host(&mut self, host: *mut ()) {
         self.host = host;
+    }
+
+    /// Sets the lanes that were killed before, a word for each lane of the block; they must live and stay unchanged
+    /// until the call ends.
+    pub(in crate::native) fn set_killed(&mut self, killed: &[u32]) {
+        self.killed = killed.as_ptr();
     }
 
     /// Creates the context of a call. It contains addresses into `state`, its `tables`, `evaluated` and `lookups`,
@@ -184,6 +192,7 @@ impl Context {
             shared: Buffer::of(state.shared),
             lookups: lookups.as_ptr(),
             srgb: srgb(),
+            killed: std::ptr::null(),
             constants,
         }
     }
@@ -216,6 +225,7 @@ pub(in crate::native) mod offsets {
     pub const KNOWN_LAYERS: usize = offset_of!(KnownUnit, layers);
     pub const LOOKUPS: usize = offset_of!(Context, lookups);
     pub const SRGB: usize = offset_of!(Context, srgb);
+    pub const KILLED: usize = offset_of!(Context, killed);
     pub const LOOK_UP: usize = offset_of!(Context, look_up);
     pub const KILL: usize = offset_of!(Context, kill);
     pub const FUNCTIONS: usize = offset_of!(Context, functions);

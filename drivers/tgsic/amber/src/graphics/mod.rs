@@ -15,12 +15,12 @@ use std::rc::Rc;
 
 use tgsi_environment::{Inputs, sample_positions};
 use tgsi_ir::shader::ShaderStage;
+use tgsi_raster::format::Encoding;
 use tgsi_raster::primitives::{Provoking, Topology};
 use tgsi_raster::stages;
 
 use crate::buffer::Buffer;
 use crate::error::Refusal;
-use crate::format::Encoding;
 use crate::program::Program;
 use crate::resources;
 use crate::script::{Pipeline, Script, Shape};
@@ -114,7 +114,7 @@ impl Draw<'_> {
     /// The difference of two depths in the depth attachment, if it has integers.
     fn resolution(&self, buffers: &[Buffer]) -> Option<f64> {
         let format = buffers.get(self.pipeline.depth_target?)?.format.as_ref()?;
-        let part = format.part(crate::format::Channel::Depth)?;
+        let part = format.part(tgsi_raster::format::Channel::Depth)?;
         (part.encoding == Encoding::Unorm).then(|| 2f64.powi(-(part.bits as i32)))
     }
 }

@@ -3,13 +3,13 @@
 use tgsi::tables::Interpolation;
 use tgsi_environment::Vec4;
 use tgsi_ir::slots::VaryingSlot;
-use tgsi_raster::primitives::Primitive;
+use tgsi_raster::primitives::{PolygonMode, Primitive};
 use tgsi_raster::setup::{DepthRange, MAX_DISTANCES, Piece, Pieces, ShadedVertex, Triangle, Viewport};
 use tgsi_raster::stages::Registers;
 
 use super::link::{Slot, register_of};
 use super::vertices::floats;
-use crate::script::{DepthBias, Pipeline, PolygonMode};
+use crate::script::{DepthBias, Pipeline};
 
 /// Smallest and largest size of a point.
 const POINT_SIZES: (f32, f32) = (1.0, 64.0);
@@ -121,17 +121,11 @@ impl Setup {
             [a, b, c] => {
                 let corners = [a, b, c];
                 let is_front = self.faces(corners);
-                let mut pieces = match self.mode {
-                    PolygonMode::Fill => return self.triangle(corners, provoking, number),
-                    PolygonMode::Line => {
-                        let edges = [[a, b], [b, c], [c, a]];
-                        edges.iter().flat_map(|&edge| self.pieces.line(edge, provoking, number)).collect::<Vec<Piece>>()
-                    }
-                    PolygonMode::Point => {
-                        let each = corners.iter().enumerate();
-                        each.flat_map(|(at, corner)| self.pieces.point(corner, size(at), provoking, number)).collect()
-                    }
-                };
+                if self.mode == PolygonMode::Fill {
+                    return self.triangle(corners, provoking, number);
+                }
+                let sizes = [0, 1, 2].map(size);
+                let mut pieces = self.pieces.polygon(corners, self.mode, sizes, provoking, number);
                 let bias = self.bias_of(self.slope(corners), corners);
                 for piece in &mut pieces {
                     piece.triangle.is_front = is_front;

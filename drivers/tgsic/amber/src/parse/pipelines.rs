@@ -1,12 +1,13 @@
 //! Pipelines.
 
 use tgsi_ir::shader::ShaderStage;
+use tgsi_raster::primitives::PolygonMode;
 
 use super::{Parser, stage_named};
 use crate::buffer::Buffer;
 use crate::error::Refusal;
 use crate::layout::{DataType, Layout, Rules};
-use crate::script::{Attachment, ColorTarget, DepthBias, Pipeline, PolygonMode, VertexData, ViewportState};
+use crate::script::{Attachment, ColorTarget, DepthBias, Pipeline, VertexData, ViewportState};
 use crate::tokens::integer;
 
 /// Largest side of a framebuffer.

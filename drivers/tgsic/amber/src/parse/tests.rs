@@ -7,8 +7,8 @@ use tgsi_ir::shader::ShaderStage;
 use crate::buffer::Value;
 use crate::compare::{Area, Relation, Tolerance};
 use crate::error::Refusal;
-use crate::script::{BindingKind, Command, Expectation, PolygonMode, Script, Shape};
-use tgsi_raster::primitives::Topology;
+use crate::script::{BindingKind, Command, Expectation, Script, Shape};
+use tgsi_raster::primitives::{PolygonMode, Topology};
 
 fn parse(text: &str) -> Result<Script, Refusal> {
     Script::parse(text, &|name| (name == "numbers.txt").then(|| b"1 2\n3".to_vec()))

@@ -39,15 +39,7 @@ pub(super) fn draw(
         let (loaded, run) = (loaded.get(at)?, runs.get(at)?);
         Some(TestShader { source: loaded.shader.interface(), run, names: &loaded.names })
     };
-    let shaders = Shaders {
-        vertex: shader(ShaderStage::Vertex),
-        control: shader(ShaderStage::TessCtrl),
-        evaluation: shader(ShaderStage::TessEval),
-        geometry: shader(ShaderStage::Geometry),
-        fragment: shader(ShaderStage::Fragment),
-        compute: shader(ShaderStage::Compute),
-    };
-    let outcome = play(&script, &shaders);
+    let outcome = play(&script, &Shaders::from_fn(shader));
     for line in &outcome.unchecked {
         diagnostics::print(&format!("{}:{line}: note: not checked, as no reflection has it\n", file.display()));
     }

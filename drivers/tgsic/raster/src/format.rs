@@ -4,6 +4,39 @@
 //! zero, a missing alpha is one.
 
 use half::f16;
+use tgsi_driver_cpu::sampler::Format;
+
+/// Formats of the built-in sampler by name.
+const SAMPLED: &[(&str, Format)] = &[
+    ("R8_UNORM", Format::R8Unorm),
+    ("R8G8_UNORM", Format::Rg8Unorm),
+    ("R8G8B8A8_UNORM", Format::Rgba8Unorm),
+    ("B8G8R8A8_UNORM", Format::Bgra8Unorm),
+    ("R8_SNORM", Format::R8Snorm),
+    ("R8G8_SNORM", Format::Rg8Snorm),
+    ("R8G8B8A8_SNORM", Format::Rgba8Snorm),
+    ("R8G8B8A8_SRGB", Format::Rgba8Srgb),
+    ("B8G8R8A8_SRGB", Format::Bgra8Srgb),
+    ("R8G8B8A8_UINT", Format::Rgba8Uint),
+    ("R8G8B8A8_SINT", Format::Rgba8Sint),
+    ("R16_SFLOAT", Format::R16Float),
+    ("R16G16_SFLOAT", Format::Rg16Float),
+    ("R16G16B16A16_SFLOAT", Format::Rgba16Float),
+    ("R32_SFLOAT", Format::R32Float),
+    ("R32G32_SFLOAT", Format::Rg32Float),
+    ("R32G32B32A32_SFLOAT", Format::Rgba32Float),
+    ("R32_SINT", Format::R32Int),
+    ("R32_UINT", Format::R32Int),
+    ("R32G32_SINT", Format::Rg32Int),
+    ("R32G32_UINT", Format::Rg32Int),
+    ("R32G32B32A32_SINT", Format::Rgba32Int),
+    ("R32G32B32A32_UINT", Format::Rgba32Int),
+    ("B10G11R11_UFLOAT_PACK32", Format::R11G11B10Float),
+    ("A2B10G10R10_UNORM_PACK32", Format::Rgb10A2Unorm),
+    ("R5G6B5_UNORM_PACK16", Format::Rgb565Unorm),
+    ("D16_UNORM", Format::D16Unorm),
+    ("D32_SFLOAT", Format::D32Float),
+];
 
 /// The meaning of the bits of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -169,6 +202,18 @@ impl PixelFormat {
         PixelFormat { parts, bytes: (count.min(MAX_PARTS) * bits as usize).div_ceil(8), is_packed: false }
     }
 
+    /// The same format of the built-in sampler.
+    pub fn sampled(&self) -> Option<Format> {
+        let is_same = |name: &str| PixelFormat::from_name(name).as_ref() == Some(self);
+        SAMPLED.iter().find_map(|&(name, format)| is_same(name).then_some(format))
+    }
+
+    /// The format of texels of the built-in sampler. Integers of 32 bits are signed.
+    pub fn of_sampled(format: Format) -> Option<PixelFormat> {
+        let (name, _) = SAMPLED.iter().find(|&&(_, sampled)| sampled == format)?;
+        PixelFormat::from_name(name)
+    }
+
     /// Whether shaders see integers.
     pub fn is_integer(&self) -> bool {
         self.parts.iter().any(|part| part.encoding.is_integer() && part.channel.word().is_some())
@@ -270,13 +315,13 @@ fn srgb_of_linear(value: f64) -> f64 {
 }
 
 /// The signed integer with these bits.
-pub(crate) fn sign_extended(value: u64, bits: u32) -> i64 {
+pub fn sign_extended(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     (value << shift) as i64 >> shift
 }
 
 /// The float with these bits: 64, 32, 16, or 11 or 10 without sign.
-pub(crate) fn float(value: u64, bits: u32) -> f64 {
+pub fn float(value: u64, bits: u32) -> f64 {
     match bits {
         64 => f64::from_bits(value),
         32 => f32::from_bits(value as u32).into(),
@@ -288,7 +333,7 @@ pub(crate) fn float(value: u64, bits: u32) -> f64 {
 }
 
 /// The bits of a float.
-pub(crate) fn float_bits(value: f64, bits: u32) -> u64 {
+pub fn float_bits(value: f64, bits: u32) -> u64 {
     match bits {
         64 => value.to_bits(),
         32 => (value as f32).to_bits().into(),
@@ -312,7 +357,7 @@ pub(crate) fn float_bits(value: f64, bits: u32) -> u64 {
 }
 
 /// Bits of a row of bytes, the lowest first; missing ones are zero.
-pub(crate) fn bits(bytes: &[u8], offset: u32, count: u32) -> u64 {
+pub fn bits(bytes: &[u8], offset: u32, count: u32) -> u64 {
     let first = (offset / 8) as usize;
     let mut all = 0u128;
     for (at, byte) in bytes.iter().skip(first).take(9).enumerate() {
@@ -323,7 +368,7 @@ pub(crate) fn bits(bytes: &[u8], offset: u32, count: u32) -> u64 {
 }
 
 /// Sets bits of a row of bytes; those beyond its end are dropped.
-pub(crate) fn set_bits(bytes: &mut [u8], offset: u32, count: u32, value: u64) {
+pub fn set_bits(bytes: &mut [u8], offset: u32, count: u32, value: u64) {
     let first = (offset / 8) as usize;
     let mask = ((1u128 << count.min(64)) - 1) << (offset % 8);
     let value = u128::from(value) << (offset % 8) & mask;
@@ -379,6 +424,14 @@ mod tests {
         assert!(through("B10G11R11_UFLOAT_PACK32", [f32::NAN, 1e9, 0.0, 0.0]).0[0].is_nan());
         assert_eq!(through("R8_SRGB", [0.5, 0.0, 0.0, 0.0]).1, [188]);
         assert_eq!(through("D24_UNORM_S8_UINT", [1.0, 0.0, 0.0, 0.0]).1, [255, 255, 255, 0]);
+    }
+
+    #[test]
+    fn formats_of_the_sampler_have_names() {
+        for sampled in Format::ALL {
+            let format = PixelFormat::of_sampled(sampled).expect("a format");
+            assert_eq!((format.sampled(), format.bytes), (Some(sampled), sampled.bytes()));
+        }
     }
 
     #[test]
