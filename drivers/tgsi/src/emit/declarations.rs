@@ -195,11 +195,13 @@ impl ShaderDeclarations {
         if (processor, file) == (Processor::Vertex, IoFile::Input) {
             return Io { usage_mask: mask, ..Io::attribute(register) };
         }
-        let Some(IoVariable { data, .. }) = variable else {
+        let Some(IoVariable { data, first, .. }) = variable else {
             return Io { register: Some(register), usage_mask: mask, ..Io::new(Semantic::Generic, register) };
         };
+        // Three and four 64-bit numbers have two slots.
+        let location = data.location.saturating_add_unsigned(u32::from(register).saturating_sub(*first));
         let (semantic, index) =
-            semantic_of(processor, file.tgsi(), data.location).unwrap_or((Semantic::Generic, u32::from(register)));
+            semantic_of(processor, file.tgsi(), location).unwrap_or((Semantic::Generic, u32::from(register)));
         let fragment_output = (processor, file) == (Processor::Fragment, IoFile::Output);
         if fragment_output && semantic == Semantic::Generic {
             // A TGSI source without a semantic for this output: it has none in the result either, since nothing refers

@@ -7,7 +7,8 @@
 //!                                  64x3 %3 = vec3 %4, %5, %6
 //! ```
 //!
-//! Later uses of components of such a vector read the scalars. A dot product becomes products and sums.
+//! Later uses of components of such a vector read the scalars. A dot product becomes products and sums, a comparison of
+//! vectors comparisons of their components.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -60,6 +61,20 @@ fn split(body: &mut Body, inst: Inst) -> bool {
     if wide && matches!(op, AluOp::Fdot3 | AluOp::Fdot4) {
         return split_dot(body, inst, def);
     }
+    if let Some((compare, combine, count)) = comparison(op).filter(|_| wide) {
+        let mut result = None;
+        for component in 0..count {
+            let sources: Vec<AluSrc> =
+                body.sources(inst).map(|s| scalar(body, body.src_def(s), body.swizzle(s).get(component))).collect();
+            let mut builder = Builder::new(body, Cursor::Before(inst));
+            builder.flags = flags;
+            let own = builder.alu_sized(compare, 1, &sources);
+            result = Some(result.map_or(own, |before| builder.alu(combine, &[before, own])));
+        }
+        result.into_iter().for_each(|result| body.replace_all_uses(def, result));
+        body.remove_inst(inst);
+        return true;
+    }
     if !wide || count <= 2 || !op.is_componentwise() || op.is_vec_or_mov() {
         return false;
     }
@@ -75,6 +90,27 @@ fn split(body: &mut Body, inst: Inst) -> bool {
     body.replace_all_uses(def, vector);
     body.remove_inst(inst);
     true
+}
+
+/// The comparison of components, the combination of the results, and the number of components of a comparison of
+/// vectors.
+fn comparison(op: AluOp) -> Option<(AluOp, AluOp, usize)> {
+    use AluOp::*;
+    Some(match op {
+        BallFequal2 => (Feq, Iand, 2),
+        BallFequal3 => (Feq, Iand, 3),
+        BallFequal4 => (Feq, Iand, 4),
+        BanyFnequal2 => (Fneu, Ior, 2),
+        BanyFnequal3 => (Fneu, Ior, 3),
+        BanyFnequal4 => (Fneu, Ior, 4),
+        BallIequal2 => (Ieq, Iand, 2),
+        BallIequal3 => (Ieq, Iand, 3),
+        BallIequal4 => (Ieq, Iand, 4),
+        BanyInequal2 => (Ine, Ior, 2),
+        BanyInequal3 => (Ine, Ior, 3),
+        BanyInequal4 => (Ine, Ior, 4),
+        _ => return None,
+    })
 }
 
 fn split_dot(body: &mut Body, inst: Inst, def: Def) -> bool {
