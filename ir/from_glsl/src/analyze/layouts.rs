@@ -84,6 +84,12 @@ const fn of_stage(
     Row { name, value, places, stages, since: Since::ALWAYS, set }
 }
 
+/// A layout of outputs that transform feedback captures.
+const fn captured(name: &'static str, places: Places, set: fn(&mut Qualifiers, u32)) -> Row {
+    const STAGES: Stages = Stages::VERTEX.or(CONTROL).or(EVALUATION).or(G);
+    Row { stages: STAGES, ..row(name, Value::Number, places, ENHANCED, set) }
+}
+
 /// A derivative group of compute shaders.
 const fn of_compute(name: &'static str, set: fn(&mut Qualifiers, u32)) -> Row {
     Row { stages: C, ..row(name, Value::None, IN, DERIVATIVES, set) }
@@ -170,9 +176,9 @@ const ROWS: &[Row] = &[
     // Which types of variables have one is checked with their memory.
     row("offset", Value::Number, VARIABLE.or(MEMBER), OFFSET, |q, n| q.traits.offset = Some(n)),
     row("align", Value::Positive, MEMBER.or(BLOCK), ENHANCED, |q, n| q.align = Some(n)),
-    row("xfb_buffer", Value::Number, OUTPUTS, ENHANCED, |q, n| q.capture.buffer = Some(n)),
-    row("xfb_offset", Value::Number, VARIABLE.or(BLOCK).or(MEMBER), ENHANCED, |q, n| q.capture.offset = Some(n)),
-    row("xfb_stride", Value::Number, OUTPUTS, ENHANCED, |q, n| q.capture.stride = Some(n)),
+    captured("xfb_buffer", OUTPUTS, |q, n| q.capture.buffer = Some(n)),
+    captured("xfb_offset", VARIABLE.or(BLOCK).or(MEMBER), |q, n| q.capture.offset = Some(n)),
+    captured("xfb_stride", OUTPUTS, |q, n| q.capture.stride = Some(n)),
     Row { stages: G, ..row("stream", Value::Number, OUTPUTS, STREAMS, |q, n| q.traits.stream = Some(n)) },
     Row { stages: G, ..row("invocations", Value::Positive, IN, INVOCATIONS, |q, n| q.stage.invocations = Some(n)) },
     of_stage("points", Value::None, IN.or(OUT), G, |q, _| q.primitive = Some(Primitive::Points)),

@@ -53,26 +53,30 @@ impl Context<'_> {
 }
 
 impl Emitter<'_, '_, '_> {
-    /// Numbers of invocations that follow from others, which not all targets have. A workgroup of variable size has no
-    /// known size.
-    pub(super) fn computed_value(&mut self, value: SystemValue) -> Option<Def> {
-        let layout = &self.context.program.layout.stage;
-        if layout.local_size.iter().all(Option::is_none) {
-            return None;
+    /// The size of a workgroup in a vector: a constant, or a system value if it is variable.
+    fn workgroup_size(&mut self) -> Def {
+        let size = self.context.program.layout.stage.local_size;
+        if size.iter().all(Option::is_none) {
+            return self.b.intrinsic_def(IntrinsicOp::LoadWorkgroupSize, &[], &[], Shape::new(3, 32));
         }
-        let size = layout.local_size.map(|size| u64::from(size.unwrap_or(1)));
+        self.b.constant(32, &size.map(|size| u64::from(size.unwrap_or(1))))
+    }
+
+    /// Numbers of invocations that follow from others, which not all targets have.
+    pub(super) fn computed_value(&mut self, value: SystemValue) -> Option<Def> {
         let vector = Shape::new(3, 32);
         match value {
             SystemValue::GlobalInvocationId => {
                 let group = self.b.intrinsic_def(IntrinsicOp::LoadWorkgroupId, &[], &[], vector);
                 let local = self.b.intrinsic_def(IntrinsicOp::LoadLocalInvocationId, &[], &[], vector);
-                let size = self.b.constant(32, &size);
+                let size = self.workgroup_size();
                 let first = self.b.alu(AluOp::Imul, &[group, size]);
                 Some(self.b.alu(AluOp::Iadd, &[first, local]))
             }
             SystemValue::LocalInvocationIndex => {
                 // x + width * (y + height * z)
-                let [width, height, _] = size.map(|size| self.b.constant(32, &[size]));
+                let size = self.workgroup_size();
+                let [width, height] = [0, 1].map(|component| self.b.channel(size, component));
                 let local = self.b.intrinsic_def(IntrinsicOp::LoadLocalInvocationId, &[], &[], vector);
                 let [x, y, z] = [0, 1, 2].map(|component| self.b.channel(local, component));
                 let layers = self.b.alu(AluOp::Imul, &[height, z]);

@@ -234,6 +234,7 @@ fn captured_outputs_fit_their_buffers() {
     for text in wrong {
         only("layout-value", Vertex, &[&with(text)]);
     }
+    only("layout", Fragment, &[&with("layout(xfb_stride = 16) out;"), &with("layout(xfb_offset = 0) out vec4 a;")]);
 }
 
 #[test]
