@@ -10,6 +10,7 @@ use crate::pieces::{Piece, Sprite};
 use crate::scene::{FixedFunctions, Picture, SceneShader};
 use crate::texture::{Units, units};
 use crate::triangle::Weights;
+use crate::workgroups::set_subgroups;
 
 /// Quads in a run.
 const MAX_QUADS: usize = MAX_LANES / 4;
@@ -171,6 +172,7 @@ fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
     let slots = fragments.slots;
     let registers = slots.iter().map(|slot| usize::from(slot.register) + 1).max().unwrap_or(0);
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, registers), ..Inputs::default() };
+    set_subgroups(&mut inputs);
     let rows = |value: &dyn Fn(&Quad<'_>, usize) -> u32| -> Vec<u32> {
         quads.iter().flat_map(|quad| (0..4).map(move |lane| value(quad, lane))).collect()
     };

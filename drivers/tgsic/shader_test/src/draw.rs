@@ -45,8 +45,8 @@ fn vertex_data(data: &VertexData, name: &str, location: Option<u32>) -> Option<V
     let number = location.map(|location| location.to_string());
     let same = if name == "gl_Vertex" { "piglit_vertex" } else { name };
     let names = [Some(name), Some(same), number.as_deref()];
-    let (name, values) = names.into_iter().flatten().find_map(|name| Some((name, data.get(name)?)))?;
-    Some(std::iter::once(values).chain(data.rest(name)).map(<[_]>::to_vec).collect())
+    let values = names.into_iter().flatten().map(|name| data.get(name)).find(|values| !values.is_empty())?;
+    Some(values.into_iter().map(<[_]>::to_vec).collect())
 }
 
 impl Player<'_> {
@@ -273,7 +273,8 @@ impl Player<'_> {
                 }
                 (None, "gl_Color") => constant(self.color),
                 (None, "gl_Normal") => constant([0.0, 0.0, 1.0, 0.0]),
-                (None, _) => default.clone(),
+                // Another attribute may share the location.
+                (None, _) => continue,
             };
         }
         // A matrix at the end takes further registers.

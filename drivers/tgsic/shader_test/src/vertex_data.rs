@@ -4,6 +4,8 @@
 //! piglit_vertex/float/2  color/vec3/float
 //! -1 -1                  1 0 0
 //! ```
+//!
+//! A fourth part of a column's head is an element of an array.
 
 use crate::words::double;
 
@@ -19,6 +21,8 @@ enum Scalar {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Column {
     name: String,
+    /// The element of an array of attributes.
+    element: usize,
     scalar: Scalar,
     components: usize,
     values: Vec<[u32; 4]>,
@@ -76,14 +80,14 @@ impl VertexData {
         self.rows
     }
 
-    /// The values of an attribute, four words a vertex.
-    pub(crate) fn get(&self, name: &str) -> Option<&[[u32; 4]]> {
-        self.columns.iter().find(|column| column.name == name).map(|column| column.values.as_slice())
-    }
-
-    /// The words of doubles of an attribute that do not fit in the first four.
-    pub(crate) fn rest(&self, name: &str) -> Option<&[[u32; 4]]> {
-        self.columns.iter().find(|column| column.name == name && !column.rest.is_empty()).map(|c| c.rest.as_slice())
+    /// The values of an attribute by slot, four words a vertex: those of each element, and those of doubles that do not
+    /// fit in the first four words.
+    pub(crate) fn get(&self, name: &str) -> Vec<&[[u32; 4]]> {
+        let elements = (0..).map_while(|element| {
+            let column = self.columns.iter().find(|column| column.name == name && column.element == element)?;
+            Some([column.values.as_slice(), column.rest.as_slice()])
+        });
+        elements.flatten().filter(|values| !values.is_empty()).collect()
     }
 }
 
@@ -117,7 +121,8 @@ fn column(head: &str) -> Option<Column> {
     // Doubles are converted for an attribute whose type is given and has floats.
     let is_converted = third.parse::<usize>().is_err() && !third.starts_with('d');
     let scalar = if scalar == Scalar::Double && is_converted { Scalar::Float } else { scalar };
-    Some(Column { name: name.to_owned(), scalar, components, values: Vec::new(), rest: Vec::new() })
+    let element = parts.next().and_then(|element| element.parse().ok()).unwrap_or(0);
+    Some(Column { name: name.to_owned(), element, scalar, components, values: Vec::new(), rest: Vec::new() })
 }
 
 #[cfg(test)]
@@ -131,10 +136,10 @@ mod tests {
             data.add(line);
         }
         assert_eq!(data.rows(), 2);
-        let positions = data.get("piglit_vertex").expect("a column");
-        assert_eq!(positions[0], [-1.0f32, 0.5, 0.0, 1.0].map(f32::to_bits));
-        assert_eq!(data.get("number").expect("a column")[1], [16, 6u32.wrapping_neg(), 0, 1]);
-        assert!(data.get("other").is_none());
+        let positions = data.get("piglit_vertex");
+        assert_eq!(positions[0][0], [-1.0f32, 0.5, 0.0, 1.0].map(f32::to_bits));
+        assert_eq!(data.get("number")[0][1], [16, 6u32.wrapping_neg(), 0, 1]);
+        assert!(data.get("other").is_empty());
     }
 
     #[test]
@@ -145,9 +150,9 @@ mod tests {
         }
         let double = |value: f64| [value.to_bits() as u32, (value.to_bits() >> 32) as u32];
         let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(double);
-        assert_eq!(data.get("a").expect("a column")[0], [one, two].concat()[..]);
-        assert_eq!(data.rest("a").expect("a column")[0], [three, double(1.0)].concat()[..]);
-        assert_eq!(data.get("b").expect("a column")[0], [four, five].concat()[..]);
-        assert_eq!(data.get("c").expect("a column")[0], [6.0f32, 7.0, 0.0, 1.0].map(f32::to_bits));
+        assert_eq!(data.get("a")[0][0], [one, two].concat()[..]);
+        assert_eq!(data.get("a")[1][0], [three, double(1.0)].concat()[..]);
+        assert_eq!(data.get("b")[0][0], [four, five].concat()[..]);
+        assert_eq!(data.get("c")[0][0], [6.0f32, 7.0, 0.0, 1.0].map(f32::to_bits));
     }
 }
