@@ -74,7 +74,10 @@ fn lower_unusual_io(shader: &mut Shader) -> bool {
         is_nested || types.as_vector(types.without_arrays(of_vertex)).is_some_and(|(scalar, _)| scalar.bit_size() == 64)
     };
     let progress = lower_io_where(shader, io, is_unusual);
-    progress && lower_wide_io(shader) || progress
+    if progress {
+        lower_wide_io(shader);
+    }
+    progress
 }
 
 /// Lowers texture instructions to those of SPIR-V.

@@ -181,7 +181,7 @@ fn of_shader(number: usize, results: &[tgsic_result]) -> String {
 }
 
 /// Compiles the shaders of a pipeline together, of different stages, in any order. Desktop GLSL may have several shaders
-/// of one stage, which are one shader for the others: the one with `main` has its results. Outputs that the next
+/// of one stage, which are one shader for the others: the one with `main` has the code. Outputs that the next
 /// stage does not read are removed, with the code that computed them; constants and copies move into the reader; the
 /// remaining slots between each pair are numbered equally on both sides, without gaps. A language with names matches
 /// outputs and inputs by name first; the stage of each shader then is that of its text. Never NULL.

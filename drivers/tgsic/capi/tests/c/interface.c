@@ -525,6 +525,21 @@ static void front_ends(void)
     tgsic_result_free(results[0]);
     tgsic_result_free(results[1]);
     tgsic_result_free(result);
+
+    // Shaders of one stage are units of one shader, whose result is that of the one with `main`.
+    static const char HALF[] = "vec4 half(vec4 value) { return 0.5 * value; }\n";
+    static const char CALL[] = "varying vec4 second;\nvec4 half(vec4 value);\n"
+                               "void main() { gl_FragColor = half(second); }\n";
+    const tgsic_shader units[] = { { HALF, sizeof HALF - 1 }, { VERTEX, sizeof VERTEX - 1 }, { CALL, sizeof CALL - 1 } };
+    tgsic_result *of_units[3];
+    result = tgsic_link(compiler, units, 3, NULL, of_units);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_num_links(result) == 1);
+    size_t size = 1;
+    CHECK(tgsic_result_status(of_units[0]) == TGSIC_OK && (tgsic_result_data(of_units[0], &size), size == 0));
+    CHECK(strstr(tgsic_result_data(of_units[2], NULL), "MUL"));
+    for (int number = 0; number < 3; number++)
+        tgsic_result_free(of_units[number]);
+    tgsic_result_free(result);
     tgsic_compiler_free(compiler);
 }
 
