@@ -13,6 +13,9 @@ use tgsi_verify::ExecutorError;
 use crate::input::{ShaderError, Source};
 use crate::plan::Plan;
 
+/// A value with warnings, or errors instead of it.
+pub type Checked<T> = Result<(T, Vec<Diagnostic>), ShaderError>;
+
 /// An input shader.
 pub enum InputShader {
     /// TGSI.
@@ -33,16 +36,13 @@ pub enum InputShader {
 impl InputShader {
     /// Reads a shader with the options of the plan, and makes the checks that executors and drivers rely on. Returns
     /// warnings with the shader, and errors instead of it.
-    pub fn checked(source: &Source, plan: &Plan) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
+    pub fn checked(source: &Source, plan: &Plan) -> Checked<InputShader> {
         InputShader::without_errors(InputShader::read(source, plan))
     }
 
     /// Reads the shaders of a pipeline. Languages with names match inputs and outputs by name. A source that is a
     /// further unit of the shader of another source has warnings only.
-    pub fn checked_pipeline(
-        sources: &[Source],
-        plan: &Plan,
-    ) -> Vec<Result<(Option<InputShader>, Vec<Diagnostic>), ShaderError>> {
+    pub fn checked_pipeline(sources: &[Source], plan: &Plan) -> Vec<Checked<Option<InputShader>>> {
         let readings = Source::parse_pipeline(sources, Some(&plan.compiler)).into_iter().zip(sources);
         let read = |(reading, source): (Reading, &Source)| {
             if reading.part_of.is_some() && reading.is_valid() {
@@ -55,9 +55,7 @@ impl InputShader {
     }
 
     /// Returns warnings with the shader, or errors instead of it.
-    fn without_errors(
-        (subject, mut findings): (Option<InputShader>, Vec<Diagnostic>),
-    ) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
+    fn without_errors((subject, mut findings): (Option<InputShader>, Vec<Diagnostic>)) -> Checked<InputShader> {
         match subject {
             Some(subject) if !findings.iter().any(Diagnostic::is_error) => Ok((subject, findings)),
             _ => {

@@ -65,10 +65,8 @@ fn stages_are_linked_by_name() {
     let code = |text: &str| text.lines().filter(|line| !line.starts_with(';')).collect::<Vec<_>>().join("\n");
     assert_eq!(code(&linked), code(&of_file));
     // A further file of a stage is a unit of its shader.
-    let call = FRAGMENT
-        .replace("void main", "vec4 same(vec4 value);\nvoid main")
-        .replace("gl_FragColor = ", "gl_FragColor = same(");
-    let call = call.replacen(";\n}", ");\n}", 1);
+    let call = FRAGMENT.replace("void main", "vec4 same(vec4 value);\nvoid main");
+    let call = call.replace("= texture2D(image, at) * tint;", "= same(texture2D(image, at) * tint);");
     let unit = "vec4 same(vec4 value) { return value; }\n";
     let folder = Folder::with(&[("v.vert", VERTEX), ("f.frag", &call), ("u.frag", unit)]);
     assert_eq!(code(&success(folder.run(&["link", "u.frag", "v.vert", "f.frag"]))), code(&linked));
