@@ -850,7 +850,8 @@ size_t tgsic_result_num_limits(const tgsic_result *result);
 // if there is no such limit or size is not set.
 int tgsic_result_limit(const tgsic_result *result, size_t index, tgsic_limit_use *limit);
 
-// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. Outputs that the next
+// Compiles the shaders of a pipeline together, of different stages, in any order. Desktop GLSL may have several shaders
+// of one stage, which are one shader for the others: the one with main has the code. Outputs that the next
 // stage does not read are removed, with the code that computed them; constants and copies move into the reader; the
 // remaining slots between each pair are numbered equally on both sides, without gaps. A language with names matches
 // outputs and inputs by name first; the stage of each shader then is that of its text. Never NULL.

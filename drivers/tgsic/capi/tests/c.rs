@@ -243,8 +243,8 @@ fn installed() -> Result<(), Failed> {
     if text.find("FRAG") >= text.find("VERT") || !text.contains("MOV OUT[0], IMM[0]") || text.contains("GENERIC") {
         return Err(text.into());
     }
-    if example("link")?.arg(&fragment).output()?.status.code() != Some(2) {
-        return Err("link of one shader".into());
+    if example("link")?.args([&fragment, &fragment]).output()?.status.code() != Some(2) {
+        return Err("link of two shaders of a stage".into());
     }
     // Builds without the front end report the feature that they lack.
     let has_glsl = tgsi_registry::find_front_end("glsl").is_some();

@@ -527,9 +527,9 @@ static void front_ends(void)
     tgsic_result_free(result);
 
     // Shaders of one stage are units of one shader, whose result is that of the one with `main`.
-    static const char HALF[] = "vec4 half(vec4 value) { return 0.5 * value; }\n";
-    static const char CALL[] = "varying vec4 second;\nvec4 half(vec4 value);\n"
-                               "void main() { gl_FragColor = half(second); }\n";
+    static const char HALF[] = "vec4 dimmed(vec4 value) { return 0.5 * value; }\n";
+    static const char CALL[] = "varying vec4 second;\nvec4 dimmed(vec4 value);\n"
+                               "void main() { gl_FragColor = dimmed(second); }\n";
     const tgsic_shader units[] = { { HALF, sizeof HALF - 1 }, { VERTEX, sizeof VERTEX - 1 }, { CALL, sizeof CALL - 1 } };
     tgsic_result *of_units[3];
     result = tgsic_link(compiler, units, 3, NULL, of_units);
