@@ -79,6 +79,15 @@ fn stages_are_linked_by_name() {
 }
 
 #[test]
+fn copies_of_small_varyings_link() {
+    let vertex = "varying vec2 a, b;\nvoid main() { gl_Position = gl_Vertex; a = gl_Vertex.xy; b = a.yx; }\n";
+    let fragment = "varying vec2 a, b;\nvoid main() { gl_FragColor = vec4(a, b); }\n";
+    let folder = Folder::with(&[("v.vert", vertex), ("f.frag", fragment)]);
+    let linked = success(folder.run(&["link", "v.vert", "f.frag"]));
+    assert!(linked.contains("GENERIC[0]") && !linked.contains("GENERIC[1]"), "{linked}");
+}
+
+#[test]
 fn tests_are_played() {
     let folder =
         Folder::with(&[("p.shader_test", &file(TEST)), ("w.shader_test", &file(&format!("{TEST}frobnicate\n")))]);
