@@ -4,9 +4,9 @@ use super::Printer;
 use super::constant::{Reading, constant};
 use super::number::general;
 use crate::isa::alu::{
-    AluBundle, AluOp, AluRow, Branch, Component, Condition, Constants, Expand, Output, OutputModifier, Property, Scalar,
-    ScalarOperand, ScalarSource, Shrink, SourceModifier, Unit, UnitInstruction, Vector, VectorOperand, VectorSource,
-    repeat,
+    AluBundle, AluOp, AluRow, Branch, Component, Condition, Constants, Expand, Output, OutputModifier, Property,
+    Scalar, ScalarOperand, ScalarSource, Shrink, SourceModifier, Unit, UnitInstruction, Vector, VectorOperand,
+    VectorSource, repeat,
 };
 use crate::isa::{Register, Role, Swizzle, Width};
 
@@ -209,13 +209,7 @@ impl Printer {
         }
     }
 
-    fn vector_source(
-        &self,
-        vector: &Vector,
-        source: &VectorSource,
-        is_doubled: bool,
-        constants: &Constants,
-    ) -> String {
+    fn vector_source(&self, vector: &Vector, source: &VectorSource, is_doubled: bool, constants: &Constants) -> String {
         let (width, expand) = (vector.width, source.expand);
         if source.register == Register::CONSTANTS {
             return vector_constants(vector, source, constants);

@@ -133,8 +133,8 @@ fn data(instruction: &LoadStore) -> String {
         let selectors = swizzle(instruction.swizzle, Expand::None, Width::W32, stored_mask(instruction.mask));
         return format!("{}{selectors}", register.name());
     }
-    let selects = !class.is_atomic()
-        && (!class.is_conversion() || matches!(class, Class::Address | Class::ImageAddress));
+    let selects =
+        !class.is_atomic() && (!class.is_conversion() || matches!(class, Class::Address | Class::ImageAddress));
     let selectors = if selects { instruction.swizzle } else { Swizzle::IDENTITY };
     format!("{}.{}", written_register(instruction.register), mask(instruction.mask, selectors))
 }

@@ -107,7 +107,9 @@ impl Branch {
     /// The tag of the target.
     pub fn target(&self) -> Tag {
         match *self {
-            Branch::Jump { target, .. } | Branch::Conditional { target, .. } | Branch::Extended { target, .. } => target,
+            Branch::Jump { target, .. } | Branch::Conditional { target, .. } | Branch::Extended { target, .. } => {
+                target
+            }
         }
     }
 
@@ -132,8 +134,8 @@ impl Branch {
             let offset = sign_extend(raw.offset, 7) as i8;
             return Ok(Branch::Jump { mode: mode(raw.mode)?, target: tag(raw.target)?, offset });
         }
-        let condition = Condition::from_code(raw.condition)
-            .ok_or(InvalidInstruction::Field("branch condition", raw.condition))?;
+        let condition =
+            Condition::from_code(raw.condition).ok_or(InvalidInstruction::Field("branch condition", raw.condition))?;
         Ok(Branch::Conditional { op, condition, target: tag(raw.target)?, offset: sign_extend(raw.offset, 7) as i8 })
     }
 
