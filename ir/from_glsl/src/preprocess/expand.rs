@@ -357,9 +357,14 @@ impl Preprocessor<'_> {
         if in_parentheses {
             name = self.pull();
         }
-        if name.kind != PpKind::Identifier || in_parentheses && !self.pull().is(Punct::RightParen) {
+        let mut last = name;
+        let is_name = name.kind == PpKind::Identifier;
+        if is_name && in_parentheses {
+            last = self.pull();
+        }
+        if !is_name || in_parentheses && !last.is(Punct::RightParen) {
             if !self.is_exhausted {
-                self.put_back(name);
+                self.put_back(last);
                 if !std::mem::replace(&mut self.has_bad_defined, true) {
                     self.report_token(&PreprocessError::DefinedSyntax, token);
                 }

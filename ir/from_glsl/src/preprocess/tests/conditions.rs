@@ -60,6 +60,8 @@ fn expressions_are_evaluated() {
 fn defined_may_come_from_a_macro() {
     assert!(is_true("defined(ONE)\n#define HAS defined(ONE)\n#if HAS\n#else\n#error\n#endif\n"));
     assert_eq!(tokens("#define IS(x) defined(x)\n#define A A\n#if IS(A)\n1\n#endif\ndefined"), "1 defined");
+    // The operator ends with the macro.
+    assert_eq!(problems("#define HAS defined(ONE\n#if !HAS\n#endif"), ["defined-syntax"]);
 }
 
 #[test]
