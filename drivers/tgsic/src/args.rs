@@ -145,8 +145,8 @@ pub enum Color {
 /// Shaders to read, and destinations of results.
 #[derive(Clone, Debug, Args)]
 pub struct Files {
-    /// Shaders: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without any, or for `-`, standard input is
-    /// read.
+    /// Shaders: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without any, or for `-`, standard input
+    /// is read.
     pub files: Vec<PathBuf>,
     /// Write the result to this file (for a single input). Files that accompany it, such as the header of an object
     /// file, get the same name with another extension.

@@ -1,4 +1,4 @@
-//! An input shader, TGSI or IR, read and checked.
+//! An input shader, as TGSI or IR, read by its front end and checked.
 
 use std::borrow::Cow;
 

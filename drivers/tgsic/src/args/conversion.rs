@@ -15,8 +15,8 @@ use crate::pass_list;
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Shaders: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without any, or for `-`, standard input is
-    /// read.
+    /// Shaders: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without any, or for `-`, standard input
+    /// is read.
     pub files: Vec<PathBuf>,
     /// Do not show warnings.
     #[arg(short, long)]

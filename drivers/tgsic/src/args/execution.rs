@@ -13,8 +13,8 @@ use crate::executor_kind::executor_kind;
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Shader: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without one, or for `-`, standard input is
-    /// read.
+    /// Shader: TGSI, GLSL, SPIR-V or IR, told apart by extension and content. Without one, or for `-`, standard input
+    /// is read.
     pub file: Option<PathBuf>,
     /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, or `driver:<name>`, which implies
     /// `--driver`. The default is `tgsi` for TGSI and `ir` for IR.
