@@ -5,8 +5,18 @@
 //! quad are together again after a branch. Each run ends after a bounded number of bundles, and any words give a result
 //! or a [`Trap`].
 
+mod alu;
+mod atomic;
+mod bundle;
+mod cube;
 mod environment;
+mod float;
+mod integer;
+mod load_store;
+mod operation;
 mod registers;
+mod run;
+mod texture;
 
 pub use environment::{
     AttributeLoad, Environment, Format, ImageAccess, SpecialLoad, TextureFetch, TextureLane, TileLoad, VaryingLoad,
@@ -127,9 +137,8 @@ impl Simulator {
 
     /// A program from its bundles.
     pub fn from_bundles(bundles: Vec<Bundle>, chip: Chip) -> Simulator {
-        let mut end = 0;
-        let start = |bundle: &Bundle| std::mem::replace(&mut end, end + i64::from(bundle.quadwords()));
-        let starts = bundles.iter().map(start).collect();
+        let lengths = bundles.iter().map(|bundle| i64::from(bundle.quadwords()));
+        let starts = lengths.scan(0, |end, length| Some(std::mem::replace(end, *end + length))).collect();
         Simulator { bundles, starts, chip }
     }
 
@@ -140,7 +149,6 @@ impl Simulator {
 
     /// Executes the program.
     pub fn run(&self, launch: &Launch<'_>, environment: &mut dyn Environment) -> Result<RunResult, Trap> {
-        let _ = (launch, environment, &self.starts, self.chip);
-        Err(Trap::Undefined(0, "the program"))
+        run::Run::new(self, launch, environment).finish()
     }
 }
