@@ -9,8 +9,8 @@ use super::operation::{
 use super::registers::{component, ones, set_component};
 use crate::isa::Width;
 use crate::isa::alu::{
-    AluOp, Clamp, Component, Expand, Extension, OutputModifier, Property, Scalar, ScalarSource, Shrink, SourceModifier,
-    Vector, VectorSource,
+    AluOp, Clamp, Component, Extension, OutputModifier, Scalar, ScalarSource, Shrink, SourceModifier, Vector,
+    VectorSource,
 };
 
 use half::f16;
@@ -53,12 +53,6 @@ impl Write {
     }
 }
 
-/// Whether an opcode reads its first and second source.
-pub(super) fn reads(op: AluOp) -> [bool; 2] {
-    let row = op.row();
-    [row.property != Property::Second, row.sources == 2 || row.property == Property::Second]
-}
-
 impl Operand {
     /// A component that may be expanded. `None` for floats of 8 bits.
     fn new(bits: u64, width: Width, expands: bool, modifier: SourceModifier) -> Option<Operand> {
@@ -88,44 +82,12 @@ pub(super) fn immediate(value: u16, width: Width) -> Operands {
     [Operand::immediate(value, width); 16]
 }
 
-/// The components in which the halves of a source begin, for widths of 8 and 16 bits.
-fn halves(expand: Expand, width: Width) -> [u32; 2] {
-    let middle = if width == Width::W8 { 8 } else { 4 };
-    match expand {
-        Expand::None => [0, middle],
-        Expand::ReplicateLow => [0, 0],
-        Expand::ReplicateHigh => [middle, middle],
-        Expand::Swap => [middle, 0],
-        // Components of 8 bits.
-        Expand::Low => [0, 4],
-        Expand::High => [8, 12],
-        Expand::LowSwap => [4, 0],
-        Expand::HighSwap => [12, 8],
-    }
-}
-
 /// Selects the bits of a component, before expansion.
 fn select(bits: u128, source: &VectorSource, width: Width, index: u32) -> u64 {
-    let (swizzle, expands) = (source.swizzle, source.expand.expands());
-    let is_high = source.expand == Expand::High;
+    let (part, [low, high]) = source.parts(width, index);
     match width {
-        // Of each pair of selectors, the upper bit selects.
-        Width::W64 if expands => component(bits, Width::W32, swizzle.get(2 * index) / 2 + if is_high { 2 } else { 0 }),
-        Width::W64 => {
-            let [low, high] = [0, 1].map(|part| component(bits, Width::W32, swizzle.get(2 * index + part)));
-            low | high << 32
-        }
-        Width::W32 if expands => component(bits, Width::W16, swizzle.get(index) + if is_high { 4 } else { 0 }),
-        Width::W32 => component(bits, Width::W32, swizzle.get(index)),
-        Width::W16 => {
-            let from = if expands { Width::W8 } else { Width::W16 };
-            let first = halves(source.expand, width)[index as usize / 4 % 2];
-            component(bits, from, first + swizzle.get(index))
-        }
-        Width::W8 => {
-            let first = halves(source.expand, width)[index as usize / 8 % 2];
-            component(bits, Width::W8, first + 2 * swizzle.get(index / 2) + index % 2)
-        }
+        Width::W64 if !source.expand.expands() => component(bits, part, low) | component(bits, part, high) << 32,
+        _ => component(bits, part, low),
     }
 }
 

@@ -3,42 +3,19 @@
 //! The first stage reads the registers as they are before the bundle, the second stage as they are after the first.
 //! r24, r25 and r31 last for the bundle; r31 begins with the program counter and the stack pointer.
 
-use super::alu::{self, Operands, Write, reads};
+use super::alu::{self, Operands, Write};
 use super::{Registers, Trap};
 use crate::isa::alu::{
     AluBundle, AluOp, Branch, Condition, ScalarOperand, ScalarSource, UnitInstruction, VectorOperand, VectorSource,
     repeat,
 };
-use crate::isa::{Chip, Register, Role};
-
-/// The registers that a program has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// The number of work registers.
-    pub(super) work: u8,
-    /// The number of uniforms in registers.
-    pub(super) uniforms: u8,
-    /// The chip.
-    pub(super) chip: Chip,
-}
-
-impl Limits {
-    /// Whether a register is a work register.
-    pub(super) fn is_work(self, register: Register) -> bool {
-        register.number() < self.work.min(16)
-    }
-
-    /// Whether a register is a uniform.
-    fn is_uniform(self, register: Register) -> bool {
-        (8..24).contains(&register.number()) && 23 - register.number() < self.uniforms
-    }
-}
+use crate::isa::{Chip, Register, Resources, Role};
 
 /// The state of a bundle.
 pub(super) struct BundleState<'a> {
     bundle: &'a AluBundle,
     index: usize,
-    limits: Limits,
+    resources: Resources,
     registers: &'a mut Registers,
     pipeline: [u128; 2],
     condition: Write,
@@ -50,12 +27,12 @@ impl<'a> BundleState<'a> {
     /// The state before a bundle. `counter` is the value of r31.
     pub(super) fn new(
         (index, bundle): (usize, &'a AluBundle),
-        limits: Limits,
+        resources: Resources,
         registers: &'a mut Registers,
         counter: u128,
     ) -> BundleState<'a> {
         let condition = Write { bits: counter, mask: 0 };
-        BundleState { bundle, index, limits, registers, pipeline: [0; 2], condition, state: 0 }
+        BundleState { bundle, index, resources, registers, pipeline: [0; 2], condition, state: 0 }
     }
 
     /// Executes the units.
@@ -82,7 +59,7 @@ impl<'a> BundleState<'a> {
         };
         self.check_condition(op)?;
         let undefined = Trap::Undefined(self.index, op.row().name);
-        let [first, second] = reads(op);
+        let [first, second] = op.reads();
         let write = match instruction {
             UnitInstruction::Vector(vector) => {
                 let operands = |source: &VectorSource| {
@@ -128,9 +105,11 @@ impl<'a> BundleState<'a> {
 
     fn read(&self, register: Register) -> Result<u128, Trap> {
         let trap = Trap::Register(self.index, register.number());
-        let aliases = self.limits.chip.aliases_texture_registers();
+        let aliases = self.resources.chip.aliases_texture_registers();
         match register.role() {
-            _ if self.limits.is_work(register) || self.limits.is_uniform(register) => Ok(self.registers.get(register)),
+            _ if self.resources.is_work(register) || self.resources.is_uniform(register) => {
+                Ok(self.registers.get(register))
+            }
             Role::Pipeline => Ok(self.pipeline[usize::from(register.index_in_role() & 1)]),
             Role::LoadStore if register == Register::CONSTANTS => {
                 self.bundle.constants.map(|constants| super::registers::from_words(constants.0)).ok_or(trap)
@@ -148,12 +127,14 @@ impl<'a> BundleState<'a> {
             self.state |= write.mask;
         }
         match register.role() {
-            _ if self.limits.is_work(register) => write.apply(self.registers.get_mut(register)),
+            _ if self.resources.is_work(register) => write.apply(self.registers.get_mut(register)),
             // In the second stage, the registers are those of unused results.
             Role::Pipeline if is_second_stage => {}
             Role::Pipeline => write.apply(&mut self.pipeline[usize::from(register.index_in_role() & 1)]),
             Role::LoadStore => write.apply(self.registers.get_mut(register)),
-            Role::Texture => write.apply(texture_operand(self.registers, register.index_in_role(), self.limits.chip)),
+            Role::Texture => {
+                write.apply(texture_operand(self.registers, register.index_in_role(), self.resources.chip))
+            }
             Role::Condition => {
                 write.apply(&mut self.condition.bits);
                 self.condition.mask |= write.mask;

@@ -1,7 +1,7 @@
 //! Load/store instructions of a thread.
 
 use super::atomic;
-use super::bundle::{Limits, texture_operand};
+use super::bundle::texture_operand;
 use super::cube::{self, Directions};
 use super::registers::{from_words, words};
 use super::{
@@ -9,7 +9,7 @@ use super::{
     Vec4,
 };
 use crate::isa::load_store::{Class, IndexFormat, LoadStore, LoadStoreOp, Operand};
-use crate::isa::{LoadStoreRegister, Register, Role};
+use crate::isa::{LoadStoreRegister, Register, Resources, Role};
 
 use half::f16;
 
@@ -22,7 +22,7 @@ pub(super) struct LoadStoreUnit<'a> {
     /// Whether the thread has no effects.
     pub(super) is_killed: bool,
     /// The registers of the program.
-    pub(super) limits: Limits,
+    pub(super) resources: Resources,
     /// The registers of the thread.
     pub(super) registers: &'a mut Registers,
     /// The directions of cube coordinates.
@@ -195,9 +195,9 @@ impl LoadStoreUnit<'_> {
     fn write_words(&mut self, instruction: &LoadStore, value: Vec4) -> Result<(), Trap> {
         let register = instruction.register;
         let bits = match register.role() {
-            _ if self.limits.is_work(register) => self.registers.get_mut(register),
+            _ if self.resources.is_work(register) => self.registers.get_mut(register),
             Role::LoadStore => self.registers.get_mut(register),
-            Role::Texture => texture_operand(self.registers, register.index_in_role(), self.limits.chip),
+            Role::Texture => texture_operand(self.registers, register.index_in_role(), self.resources.chip),
             _ => return Err(Trap::Register(self.index, register.number())),
         };
         let old = words(*bits);

@@ -1,6 +1,6 @@
 //! The flow of threads.
 
-use super::bundle::{BundleState, Limits};
+use super::bundle::BundleState;
 use super::cube::Directions;
 use super::load_store::LoadStoreUnit;
 use super::registers::{from_words, words};
@@ -9,7 +9,7 @@ use super::{Environment, LaneResult, Launch, Registers, RunResult, Simulator, Tr
 use crate::isa::alu::{AluBundle, Branch, BranchOp, CallMode};
 use crate::isa::load_store::LoadStoreBundle;
 use crate::isa::texture::{PartialExecution, Texture};
-use crate::isa::{Body, Bundle, LoadStoreRegister, Register, Tag};
+use crate::isa::{Body, Bundle, LoadStoreRegister, Register, Resources, Tag};
 
 /// A thread.
 struct Lane {
@@ -27,7 +27,7 @@ pub(super) struct Run<'a> {
     simulator: &'a Simulator,
     launch: &'a Launch<'a>,
     environment: &'a mut dyn Environment,
-    limits: Limits,
+    resources: Resources,
     lanes: Vec<Lane>,
     /// The threads that execute the bundle.
     active: Vec<usize>,
@@ -56,9 +56,9 @@ impl<'a> Run<'a> {
         };
         let lanes = (0..launch.lanes).map(lane).collect();
         let uniforms = launch.uniforms.len().min(16) as u8;
-        let limits = Limits { work: launch.work_registers, uniforms, chip: simulator.chip };
+        let resources = Resources { chip: simulator.chip, work_registers: launch.work_registers, uniforms };
         let (active, directions) = (Vec::new(), Directions::default());
-        Run { simulator, launch, environment, limits, lanes, active, directions, steps: 0 }
+        Run { simulator, launch, environment, resources, lanes, active, directions, steps: 0 }
     }
 
     /// Executes bundles until all threads have ended.
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
     fn alu(&mut self, at: usize, bundle: &Bundle, alu: &AluBundle, lane: usize) -> Result<(), Trap> {
         let counter = self.counter(at, bundle, alu, lane);
         let state = &mut self.lanes[lane];
-        let mut unit = BundleState::new((at, alu), self.limits, &mut state.registers, counter);
+        let mut unit = BundleState::new((at, alu), self.resources, &mut state.registers, counter);
         unit.run()?;
         let Some(branch) = &alu.branch else { return self.continue_after(at, bundle, lane) };
         let holds = unit.holds(branch)?;
@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
                     index: at,
                     lane,
                     is_killed: state.is_killed,
-                    limits: self.limits,
+                    resources: self.resources,
                     registers: &mut state.registers,
                     directions: &mut self.directions,
                     environment: self.environment,
@@ -248,7 +248,7 @@ impl<'a> Run<'a> {
                 index: at,
                 first_lane: first,
                 active,
-                limits: self.limits,
+                resources: self.resources,
                 derivatives: self.launch.derivatives,
                 directions: &self.directions,
                 environment: self.environment,

@@ -1,7 +1,6 @@
 //! Instructions of the texture unit on the threads of a quad.
 
 use super::alu::clamp;
-use super::bundle::Limits;
 use super::cube::{self, Directions};
 use super::float::{self, Rounding};
 use super::registers::{component, set_component};
@@ -11,7 +10,7 @@ use crate::isa::texture::{
     Axis, Coordinates, Dimension, Handle, Lod, Mode, Offset, SamplerType, Select, Texture, TextureMode, TextureOp,
     TextureRegister,
 };
-use crate::isa::{Register, Width};
+use crate::isa::{Register, Resources, Width};
 
 use half::f16;
 
@@ -24,7 +23,7 @@ pub(super) struct TextureUnit<'a> {
     /// The threads whose results are written.
     pub(super) active: [bool; 4],
     /// The registers of the program.
-    pub(super) limits: Limits,
+    pub(super) resources: Resources,
     /// The kind of derivatives.
     pub(super) derivatives: Derivatives,
     /// The directions of cube coordinates.
@@ -61,7 +60,7 @@ impl TextureUnit<'_> {
     /// The bits of an operand register.
     fn operand(&self, registers: &Registers, index: u8) -> u128 {
         match Register::new(Register::CONSTANTS.number() + (index & 1)) {
-            Some(register) if self.limits.chip.aliases_texture_registers() => registers.get(register),
+            Some(register) if self.resources.chip.aliases_texture_registers() => registers.get(register),
             _ => registers.texture_operand(index),
         }
     }
@@ -192,7 +191,7 @@ impl TextureUnit<'_> {
     fn write(&self, texture: &Texture, registers: &mut Registers, result: Vec4) {
         let index = texture.destination.index() & 1;
         // Of the aliased registers, those of results are r0 and r1.
-        let number = if self.limits.chip.aliases_texture_registers() { index } else { 28 + index };
+        let number = if self.resources.chip.aliases_texture_registers() { index } else { 28 + index };
         let Some(register) = Register::new(number) else { return };
         let (width, first) = place(texture.destination);
         let bits = registers.get_mut(register);
