@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
+//! | [`simulator`] | execution of words |
 //! | [`text`] | programs as text, in the form of Mesa's disassembler |
 //!
 //! ```
@@ -26,4 +27,5 @@
 //! ```
 
 pub mod isa;
+pub mod simulator;
 pub mod text;

@@ -10,6 +10,7 @@ mod error;
 pub mod load_store;
 mod program;
 mod register;
+mod rules;
 mod tag;
 pub mod texture;
 
@@ -17,6 +18,7 @@ pub use chip::Chip;
 pub use error::{DecodeError, InvalidInstruction};
 pub use program::{ProgramError, check_program, decode_program, encode_program};
 pub use register::{LoadStoreRegister, Register, Role, Swizzle, Width};
+pub use rules::{Resources, Rule, RuleError, check_rules};
 pub use tag::Tag;
 
 use alu::AluBundle;

@@ -53,7 +53,7 @@ pub struct Units(u8);
 impl Units {
     const VMUL: Units = Units::of(&[Unit::Vmul]);
     const VADD: Units = Units::of(&[Unit::Vadd]);
-    const LUT: Units = Units::of(&[Unit::Vlut]);
+    pub(crate) const LUT: Units = Units::of(&[Unit::Vlut]);
     const MUL: Units = Units::of(&[Unit::Vmul, Unit::Smul]);
     const MUL_LUT: Units = Units::of(&[Unit::Vmul, Unit::Smul, Unit::Vlut]);
     const ADD: Units = Units::of(&[Unit::Vadd, Unit::Sadd]);
@@ -353,6 +353,12 @@ opcodes! {
 }
 
 impl AluOp {
+    /// Whether the first and the second source have a meaning.
+    pub fn reads(self) -> [bool; 2] {
+        let row = self.row();
+        [row.property != Property::Second, row.sources == 2 || row.property == Property::Second]
+    }
+
     /// All rows of the table, in the order of the numbers.
     pub fn table() -> &'static [AluRow] {
         TABLE

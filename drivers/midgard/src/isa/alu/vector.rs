@@ -72,6 +72,45 @@ impl VectorSource {
         }
     }
 
+    /// The components of the register from which a component is taken: their width, and the numbers of its lower and
+    /// upper half, which are equal except for 64 bits.
+    pub fn parts(&self, width: Width, index: u32) -> (Width, [u32; 2]) {
+        let expands = self.expand.expands();
+        let upper = |offset| if self.expand == Expand::High { offset } else { 0 };
+        let twice = |part| [part, part];
+        match width {
+            // Of each pair of selectors, the upper bit selects.
+            Width::W64 if expands => (Width::W32, twice(self.swizzle.get(2 * index) / 2 + upper(2))),
+            Width::W64 => (Width::W32, [0, 1].map(|part| self.swizzle.get(2 * index + part))),
+            Width::W32 if expands => (Width::W16, twice(self.swizzle.get(index) + upper(4))),
+            Width::W32 => (Width::W32, twice(self.swizzle.get(index))),
+            Width::W16 => {
+                let first = self.halves(width)[index as usize / 4 % 2];
+                (if expands { Width::W8 } else { Width::W16 }, twice(first + self.swizzle.get(index)))
+            }
+            Width::W8 => {
+                let first = self.halves(width)[index as usize / 8 % 2];
+                (Width::W8, twice(first + 2 * self.swizzle.get(index / 2) + index % 2))
+            }
+        }
+    }
+
+    /// The components in which the halves begin, for widths of 8 and 16 bits.
+    fn halves(&self, width: Width) -> [u32; 2] {
+        let middle = if width == Width::W8 { 8 } else { 4 };
+        match self.expand {
+            Expand::None => [0, middle],
+            Expand::ReplicateLow => [0, 0],
+            Expand::ReplicateHigh => [middle, middle],
+            Expand::Swap => [middle, 0],
+            // Components of 8 bits.
+            Expand::Low => [0, 4],
+            Expand::High => [8, 12],
+            Expand::LowSwap => [4, 0],
+            Expand::HighSwap => [12, 8],
+        }
+    }
+
     fn from_bits(row: &AluRow, bits: u32, register: u32) -> Result<VectorSource, InvalidInstruction> {
         let raw = RawSource::from_bits(bits);
         let expand = Expand::from_code(raw.expand).ok_or(InvalidInstruction::Field("expand mode", raw.expand))?;
@@ -169,6 +208,20 @@ impl Vector {
             Width::W8 => (0..16).fold(0, |mask, component| mask | written(component / 2) << component),
             width => (0..width.components()).fold(0, |mask, component| mask | written(component * parts) << component),
         }
+    }
+
+    /// The written bytes of the destination, one bit each.
+    pub fn written_bytes(&self) -> u16 {
+        let bytes = self.width.bits() / 8;
+        let (bytes, first) = match self.shrink {
+            None => (bytes, 0),
+            Some(Shrink::Lower) => (bytes / 2, 0),
+            Some(Shrink::Upper) => (bytes / 2, 8),
+        };
+        let components = self.components();
+        let part =
+            |index: u32| if components >> index & 1 != 0 { ((1 << bytes) - 1) << (first + index * bytes) } else { 0 };
+        (0..self.width.components()).map(part).fold(0, |all, part: u32| all | part as u16)
     }
 
     pub(crate) fn sources(&self) -> impl Iterator<Item = Register> {
