@@ -72,7 +72,7 @@ fn conditions_need_a_writer() {
     bundle.branch = Some(conditional);
     let trap = Trap::Undefined(0, "a condition that no unit writes");
     assert_eq!(run(&[Body::Alu(bundle), add(3, 1)], &mut World::default()), Err(trap));
-    // A unit that writes other components is none.
+    // A unit that writes other components writes no condition.
     bundle.vadd = Some(Vector { mask: 3, ..vector(Imov, 31, 24, 1) });
     assert_eq!(run(&[Body::Alu(bundle), add(3, 1)], &mut World::default()), Err(trap));
 }

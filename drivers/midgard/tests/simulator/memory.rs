@@ -154,7 +154,7 @@ fn atomic_operations_of_64_bits() {
     assert_eq!([world.word(0x100), world.word(0x104)], [0x0204_0607, 0x1122_3347]);
 }
 
-/// Threads execute atomic operations one after the other, and helpers do not.
+/// Threads execute atomic operations in sequence, and helpers do not.
 #[test]
 fn atomic_operations_of_threads() {
     let mut world = world();
