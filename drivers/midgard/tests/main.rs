@@ -5,4 +5,5 @@ mod errors;
 mod generate;
 mod listing;
 mod mesa;
+mod simulator;
 mod support;
