@@ -90,8 +90,11 @@ pub(super) fn float_comparison(op: AluOp) -> Option<fn(f64, f64) -> bool> {
     })
 }
 
+/// A comparison of integers.
+type IntegerComparison = fn(i128, i128) -> bool;
+
 /// Returns the comparison of an opcode on integers, and whether they are signed.
-pub(super) fn integer_comparison(op: AluOp) -> Option<(bool, fn(i128, i128) -> bool)> {
+pub(super) fn integer_comparison(op: AluOp) -> Option<(bool, IntegerComparison)> {
     use AluOp::*;
     Some(match op {
         Ieq | IallEq | IanyEq => (false, |a, b| a == b),

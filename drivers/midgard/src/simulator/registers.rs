@@ -4,16 +4,10 @@ use crate::isa::{Register, Width};
 
 /// The registers of a thread: r0 to r31 as the ALU reads them, and the operands of the texture unit, which the ALU
 /// writes as r28 and r29.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registers {
     values: [u128; 32],
     texture_operands: [u128; 2],
-}
-
-impl Default for Registers {
-    fn default() -> Registers {
-        Registers { values: [0; 32], texture_operands: [0; 2] }
-    }
 }
 
 impl Registers {

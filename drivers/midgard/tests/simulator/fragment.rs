@@ -74,7 +74,7 @@ fn discard(condition: Condition) -> Body {
     Body::Alu(bundle)
 }
 
-/// Discarded fragments go on as helpers, and write nothing.
+/// Discarded fragments continue as helpers, and write nothing.
 #[test]
 fn discards() {
     let mut world = World::with(&[(2, [5; 4])]);

@@ -154,7 +154,7 @@ fn atomic_operations_of_64_bits() {
     assert_eq!([world.word(0x100), world.word(0x104)], [0x0204_0607, 0x1122_3347]);
 }
 
-/// Threads execute atomic operations one after the other, and helpers do not.
+/// Threads execute atomic operations in sequence, and helpers do not.
 #[test]
 fn atomic_operations_of_threads() {
     let mut world = world();
@@ -294,7 +294,12 @@ fn tile_buffer() {
         ..LoadStore::new(LdTileBufferF16, r(0))
     };
     assert_eq!(result(&[load_store(load)], &mut world, 0), [0x4000_3c00, 0xbc00_3800, 0, 0]);
-    let indirect = LoadStore { offset: 1, argument: operand(L::L1, 2), ..LoadStore::new(LdTileBufferRaw, r(0)) };
+    let indirect = LoadStore {
+        offset: 1,
+        index: operand(L::L0, 0),
+        argument: operand(L::L1, 2),
+        ..LoadStore::new(LdTileBufferRaw, r(0))
+    };
     assert_eq!(result(&[load_store(indirect)], &mut world, 0), world.value);
     let found: Vec<_> = world.tiles.iter().map(|load| (load.target, load.sample, load.format)).collect();
     assert_eq!(found, [(25, 6, Format::F16), (0, 3, Format::Raw)]);

@@ -78,7 +78,7 @@ fn masks_select_components() {
     assert_eq!(masked(Width::W8, 0x02), [0x1234_0001, 1, 1, 1]);
 }
 
-/// The second stage reads what the first one writes; the units of a stage read the registers before it.
+/// The second stage reads results of the first one; the units of a stage read the registers before it.
 #[test]
 fn stages() {
     let mut bundle = on(Unit::Vmul, vector(Imov, 1, 24, 2));

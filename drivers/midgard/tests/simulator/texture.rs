@@ -128,8 +128,7 @@ fn derivatives() {
 /// A cube's coordinates come from the load/store unit.
 #[test]
 fn cubes() {
-    let mut world = World::default();
-    world.registers = vec![(26, floats([-4.0, 1.0, 2.0, 0.0]))];
+    let mut world = World::with(&[(26, floats([-4.0, 1.0, 2.0, 0.0]))]);
     let argument = Operand { register: LoadStoreRegister::L0, component: 0 };
     let cubemap = LoadStore { argument, is_wide: true, mask: 3, ..LoadStore::new(LoadStoreOp::Cubemap, r(28)) };
     let texture = Texture { dimension: Dimension::Cube, ..Texture::new(TextureOp::SampleGradient, 0, 0) };
