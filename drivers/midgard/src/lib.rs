@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`isa`] | instructions as data, opcode tables, encoding and decoding |
+//! | [`isa`] | instructions as data, opcode tables, encoding and decoding, rules of bundles |
 //! | [`simulator`] | execution of words |
 //! | [`text`] | programs as text, in the form of Mesa's disassembler |
 //!

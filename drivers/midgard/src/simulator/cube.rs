@@ -1,4 +1,4 @@
-//! Coordinates of cubes: results of the load/store unit for a direction, and operands of the texture unit.
+//! Coordinates of cubes, which the load/store unit computes from a direction and the texture unit reads.
 //!
 //! The encoding of the chips is not known. Here the two words are the coordinates on the face, from 0 to 1, with the
 //! face in the two highest bits of each. The directions are kept beside them, because they cannot be computed back.

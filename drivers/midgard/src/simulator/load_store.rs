@@ -183,7 +183,7 @@ impl LoadStoreUnit<'_> {
     /// Reads two words of a register, from the component on.
     fn pair(&mut self, operand: Operand) -> u64 {
         let value = self.register(operand.register);
-        let [low, high] = [0, 1].map(|next| u64::from(value[(usize::from(operand.component & 3) + next) & 3]));
+        let [low, high] = [0, 1].map(|next| u64::from(value[(usize::from(operand.component) + next) % 4]));
         low | high << 32
     }
 

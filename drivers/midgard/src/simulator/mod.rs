@@ -4,6 +4,29 @@
 //! run in lock-step: of all threads, those with the lowest position execute the next bundle, so that the threads of a
 //! quad are together again after a branch. Each run ends after a bounded number of bundles, and any words give a result
 //! or a [`Trap`].
+//!
+//! ```
+//! use tgsi_driver_midgard::isa::{Chip, Register};
+//! use tgsi_driver_midgard::simulator::{Environment, Launch, Registers, Simulator};
+//!
+//! /// Surroundings that set r1 and r2.
+//! struct Inputs;
+//!
+//! impl Environment for Inputs {
+//!     fn preload(&mut self, lane: usize, registers: &mut Registers) {
+//!         for (number, value) in [(1, lane as f32), (2, 0.5)] {
+//!             registers.set_words(Register::new(number).unwrap(), [value.to_bits(); 4]);
+//!         }
+//!     }
+//! }
+//!
+//! // FMUL.f32 R0, R1, R2
+//! let simulator = Simulator::new(&[0x0002_0018, 0x0214_0041, 0xff2e_4072, 0], Chip::T760)?;
+//! let result = simulator.run(&Launch::default(), &mut Inputs)?;
+//! let product = result.lanes[3].registers.words(Register::new(0).unwrap());
+//! assert_eq!(product.map(f32::from_bits), [1.5; 4]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod alu;
 mod atomic;

@@ -24,7 +24,7 @@ fn first(op: AluOp, a: u32, b: u32) -> u32 {
     result(&[alu(instruction)], &mut world, 0)[0]
 }
 
-/// Opcode, operands and result; NaN is any NaN.
+/// Opcode, operands and result; NaN matches any NaN.
 const FLOATS: &[(AluOp, f32, f32, f32)] = &[
     (Fadd, 1.5, 2.25, 3.75),
     (Fadd, 1.0, TINY, 1.0),

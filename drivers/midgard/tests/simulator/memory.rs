@@ -109,24 +109,24 @@ fn addresses() {
 #[test]
 fn atomic_operations() {
     // Memory has 0x80818283, the operand is r27.y = 2 or r27.w = 0xf1f2f3f4.
+    let old = 0x8081_8283;
     let rows = [
-        (AtomicAdd, 1, 0x8081_8285_u32),
-        (AtomicAnd, 1, 2),
-        (AtomicOr, 3, 0xf1f3_f3f7),
-        (AtomicXor, 1, 0x8081_8281),
-        (AtomicImin, 1, 0x8081_8283),
-        (AtomicUmin, 1, 2),
-        (AtomicImax, 1, 2),
-        (AtomicUmax, 1, 0x8081_8283),
-        (AtomicXchg, 3, 0xf1f2_f3f4),
-        (AtomicAddBe, 1, 0x8281_8283),
+        (AtomicAdd, 1, old, 0x8081_8285),
+        (AtomicAnd, 1, old, 2),
+        (AtomicOr, 3, old, 0xf1f3_f3f7),
+        (AtomicXor, 1, old, 0x8081_8281),
+        (AtomicImin, 1, old, old),
+        (AtomicUmin, 1, old, 2),
+        (AtomicImax, 1, old, 2),
+        (AtomicUmax, 1, old, old),
+        (AtomicXchg, 3, old, 0xf1f2_f3f4),
+        (AtomicAddBe, 1, 0x8382_8180, 0x8281_8283),
     ];
-    for (op, component, expected) in rows {
+    for (op, component, old, new) in rows {
         let mut world = world();
         let swizzle = Swizzle(component | 1 << 2);
-        let old = result(&[load_store(LoadStore { swizzle, ..access(op, 0) })], &mut world, 0);
-        let before = if op == AtomicAddBe { 0x8382_8180 } else { 0x8081_8283 };
-        assert_eq!((old[0], world.word(0x100)), (before, expected), "{op:?}");
+        let found = result(&[load_store(LoadStore { swizzle, ..access(op, 0) })], &mut world, 0);
+        assert_eq!((found, world.word(0x100)), ([old; 4], new), "{op:?}");
     }
 }
 
@@ -294,8 +294,12 @@ fn tile_buffer() {
         ..LoadStore::new(LdTileBufferF16, r(0))
     };
     assert_eq!(result(&[load_store(load)], &mut world, 0), [0x4000_3c00, 0xbc00_3800, 0, 0]);
-    let (index, argument) = (operand(L::L0, 0), operand(L::L1, 2));
-    let indirect = LoadStore { offset: 1, index, argument, ..LoadStore::new(LdTileBufferRaw, r(0)) };
+    let indirect = LoadStore {
+        offset: 1,
+        index: operand(L::L0, 0),
+        argument: operand(L::L1, 2),
+        ..LoadStore::new(LdTileBufferRaw, r(0))
+    };
     assert_eq!(result(&[load_store(indirect)], &mut world, 0), world.value);
     let found: Vec<_> = world.tiles.iter().map(|load| (load.target, load.sample, load.format)).collect();
     assert_eq!(found, [(25, 6, Format::F16), (0, 3, Format::Raw)]);

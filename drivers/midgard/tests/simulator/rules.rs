@@ -1,127 +1,170 @@
 //! Rules between the instructions of bundles.
 
-use super::support::{add, alu, constant, load_store, on, program, r, scalar, vector};
-use crate::generate;
-use crate::support::Choice;
-use tgsi_driver_midgard::isa::alu::{AluBundle, AluOp::*, Branch, BranchOp, Condition, Unit, Vector};
-use tgsi_driver_midgard::isa::load_store::{LoadStore, LoadStoreBundle, LoadStoreOp};
+use super::support::{alu, on, program, r, scalar, source, vector};
+use tgsi_driver_midgard::isa::alu::{
+    AluBundle, AluOp::*, Branch, BranchOp, CallMode, Condition, Constants, Expand, Unit, Vector, repeat,
+};
+use tgsi_driver_midgard::isa::load_store::{LoadStore, LoadStoreBundle, LoadStoreOp, Operand};
 use tgsi_driver_midgard::isa::texture::{Texture, TextureOp};
-use tgsi_driver_midgard::isa::{Body, Chip, Resources, Rule, RuleError, Tag, check_rules};
+use tgsi_driver_midgard::isa::{Body, Chip, LoadStoreRegister, Resources, Rule, Swizzle, Tag, Width, check_rules};
 
 use pretty_assertions::assert_eq;
 
-fn check_on(resources: &Resources, bodies: &[Body]) -> Result<(), RuleError> {
-    check_rules(&program(bodies), resources)
+fn check_on(chip: Chip, bodies: &[Body]) -> Option<Rule> {
+    check_rules(&program(bodies), &Resources::new(chip, 8)).err().map(|error| error.rule)
 }
 
-fn rule(body: Body) -> Option<Rule> {
-    check_on(&Resources::new(Chip::T860, 10), &[add(0, 1), body]).err().map(|error| {
-        assert_eq!(error.bundle, 1);
-        error.rule
-    })
-}
-
-fn bundle(bundle: AluBundle) -> Body {
-    Body::Alu(bundle)
-}
-
-fn condition_of(op: BranchOp) -> Option<Branch> {
-    Some(Branch::Conditional { op, condition: Condition::True, target: Tag::Alu4, offset: 0 })
+fn check(bundle: AluBundle) -> Option<Rule> {
+    check_on(Chip::T760, &[Body::Alu(bundle)])
 }
 
 #[test]
-fn units_and_widths() {
-    assert_eq!(rule(bundle(on(Unit::Vadd, vector(Fmul, 0, 1, 2)))), Some(Rule::Unit("FMUL", "vadd")));
-    assert_eq!(rule(bundle(on(Unit::Vmul, vector(Fmul, 0, 1, 2)))), None);
-    let name = Frcp.row().name;
-    assert_eq!(rule(bundle(on(Unit::Vlut, vector(Frcp, 0, 1, 2)))), Some(Rule::SeveralComponents(name)));
-    assert_eq!(rule(bundle(on(Unit::Vlut, Vector { mask: 3, ..vector(Frcp, 0, 1, 2) }))), None);
-    assert_eq!(rule(bundle(on(Unit::Vmul, Vector { mask: 1, ..vector(Fmul, 0, 1, 2) }))), Some(Rule::Mask("FMUL")));
+fn units() {
+    assert_eq!(check(on(Unit::Vadd, vector(Fadd, 0, 1, 2))), None);
+    assert_eq!(check(on(Unit::Vmul, vector(Fadd, 0, 1, 2))), Some(Rule::Unit("FADD", "vmul")));
+    let dot = Vector { mask: 3, ..vector(Fdot3, 0, 1, 2) };
+    assert_eq!(check(on(Unit::Vadd, dot)), Some(Rule::Unit("FDOT3", "vadd")));
+    assert_eq!(check(on(Unit::Vmul, dot)), None);
+    let error = check_rules(&program(&[alu(vector(Imov, 0, 24, 1)), alu(dot)]), &Resources::new(Chip::T760, 20));
+    assert_eq!(error, Ok(()));
+    let error = check_rules(
+        &program(&[alu(vector(Imov, 0, 24, 1)), alu(vector(Imov, 8, 24, 1))]),
+        &Resources::new(Chip::T760, 16),
+    );
+    assert_eq!(error.unwrap_err().to_string(), "bundle 1: r8 cannot be written");
 }
 
 #[test]
 fn registers() {
-    // Ten uniforms leave r0 to r13, and are r14 to r23.
-    assert_eq!(rule(alu(vector(Fmul, 13, 14, 23))), None);
-    assert_eq!(rule(alu(vector(Fmul, 14, 1, 2))), Some(Rule::Write(14)));
-    assert_eq!(rule(alu(vector(Fmul, 0, 30, 2))), Some(Rule::Read(30)));
-    assert_eq!(rule(alu(vector(Fmul, 0, 24, 2))), Some(Rule::Pipeline(24)));
-    assert_eq!(rule(constant(0, [1; 4])), None);
-    assert_eq!(rule(alu(vector(Fmul, 0, 26, 2))), Some(Rule::Constants));
-    let aliased = Resources::new(Chip::T720, 0);
-    let found = check_on(&aliased, &[alu(vector(Fmul, 28, 1, 2))]).map_err(|error| error.rule);
-    assert_eq!(found, Err(Rule::Write(28)));
+    assert_eq!(check(on(Unit::Vmul, vector(Imov, 0, 24, 15))), None);
+    assert_eq!(check(on(Unit::Vmul, vector(Imov, 0, 24, 16))), None);
+    assert_eq!(check(on(Unit::Vmul, vector(Imov, 16, 24, 1))), Some(Rule::Write(16)));
+    assert_eq!(check(on(Unit::Vmul, vector(Imov, 30, 24, 1))), Some(Rule::Write(30)));
+    assert_eq!(check(on(Unit::Vmul, vector(Imov, 0, 24, 27))), Some(Rule::Read(27)));
+    assert_eq!(check(on(Unit::Vmul, vector(Imov, 0, 24, 26))), Some(Rule::Constants));
+    let constants = AluBundle { constants: Some(Constants([1; 4])), ..on(Unit::Vmul, vector(Imov, 0, 24, 26)) };
+    assert_eq!(check(constants), None);
+    let texel = [alu(vector(Imov, 0, 24, 28))];
+    assert_eq!(check_on(Chip::T760, &texel), None);
+    assert_eq!(check_on(Chip::T720, &texel), Some(Rule::Read(28)));
+    assert_eq!(check_on(Chip::T720, &[alu(vector(Imov, 28, 24, 1))]), Some(Rule::Write(28)));
+    let few = Resources { chip: Chip::T760, work_registers: 16, uniforms: 2 };
+    assert!(check_rules(&program(&[alu(vector(Imov, 0, 24, 22))]), &few).is_ok());
+    assert!(check_rules(&program(&[alu(vector(Imov, 0, 24, 21))]), &few).is_err());
 }
 
 #[test]
-fn stages() {
-    let mut both = on(Unit::Vmul, vector(Fmul, 24, 1, 2));
-    both.vadd = Some(vector(Fadd, 0, 24, 3));
-    assert_eq!(rule(bundle(both)), None);
-    both.vmul = Some(Vector { mask: 0x0f, ..vector(Fmul, 24, 1, 2) });
-    assert_eq!(rule(bundle(both)), Some(Rule::Pipeline(24)));
-    // Two writes of one component in a stage.
-    let mut twice = on(Unit::Vmul, vector(Fmul, 3, 1, 2));
-    twice.sadd = Some(scalar(Fadd, (3, 1), (1, 0), (2, 0)));
-    assert_eq!(rule(bundle(twice)), Some(Rule::Hazard(3)));
-    twice.sadd = Some(scalar(Fadd, (4, 1), (1, 0), (2, 0)));
-    assert_eq!(rule(bundle(twice)), None);
+fn pipeline_registers() {
+    let mut bundle = on(Unit::Vmul, Vector { mask: 0x0f, ..vector(Imov, 24, 24, 1) });
+    bundle.vadd = Some(Vector { mask: 0x03, ..vector(Iadd, 0, 24, 2) });
+    assert_eq!(check(bundle), None);
+    bundle.vadd = Some(vector(Iadd, 0, 24, 2));
+    assert_eq!(check(bundle), Some(Rule::Pipeline(24)));
+    assert_eq!(check(on(Unit::Vmul, vector(Iadd, 0, 25, 2))), Some(Rule::Pipeline(25)));
 }
 
 #[test]
-fn conditions_and_branches() {
-    let mut selection = on(Unit::Vadd, vector(Icsel, 0, 1, 2));
-    assert_eq!(rule(bundle(selection)), Some(Rule::Condition));
-    selection.sadd = Some(scalar(Ilt, (31, 3), (1, 0), (2, 0)));
-    assert_eq!(rule(bundle(selection)), None);
-    let mut branch = AluBundle { branch: condition_of(BranchOp::Conditional), ..AluBundle::default() };
-    assert_eq!(rule(bundle(branch)), Some(Rule::Condition));
-    branch.smul = Some(scalar(Ilt, (31, 3), (1, 0), (2, 0)));
-    assert_eq!(rule(bundle(branch)), None);
-    branch.is_writeout = true;
-    assert_eq!(rule(bundle(branch)), Some(Rule::WriteoutTag));
+fn conditions() {
+    let select = on(Unit::Vadd, vector(Icsel, 0, 1, 2));
+    assert_eq!(check(select), Some(Rule::Condition));
+    let written = AluBundle { sadd: Some(scalar(Imov, (31, 3), (24, 0), (3, 0))), ..select };
+    assert_eq!(check(written), None);
+    let other = AluBundle { sadd: Some(scalar(Imov, (31, 2), (24, 0), (3, 0))), ..select };
+    assert_eq!(check(other), Some(Rule::Condition));
+    let vectors = AluBundle { vadd: Some(vector(IcselV, 0, 1, 2)), ..written };
+    assert_eq!(check(vectors), Some(Rule::Condition));
+    let all = AluBundle { vmul: Some(vector(Imov, 31, 24, 3)), sadd: None, ..vectors };
+    assert_eq!(check(all), None);
+    let condition = Condition::True;
+    let branch = Branch::Conditional { op: BranchOp::Conditional, condition, target: Tag::Alu4, offset: 0 };
+    let branches = AluBundle { branch: Some(branch), ..AluBundle::default() };
+    assert_eq!(check(branches), Some(Rule::Condition));
+    assert_eq!(check(AluBundle { smul: Some(scalar(Imov, (31, 3), (24, 0), (3, 0))), ..branches }), None);
+    let extended = |op, conditions| {
+        let (mode, target) = (CallMode::Default, Tag::Alu4);
+        let branch = Branch::Extended { op, mode, conditions, target, offset: 0 };
+        check(AluBundle { branch: Some(branch), ..AluBundle::default() })
+    };
+    assert_eq!(extended(BranchOp::Conditional, repeat(Condition::Always)), None);
+    assert_eq!(extended(BranchOp::Conditional, 1), Some(Rule::Branch("has several conditions")));
+    assert_eq!(
+        extended(BranchOp::Unconditional, repeat(Condition::Always)),
+        Some(Rule::Branch("is extended and unconditional"))
+    );
 }
 
 #[test]
-fn write_outs_need_a_colour() {
-    let mut write = on(Unit::Vmul, vector(Imov, 0, 24, 4));
-    let (op, condition, target) = (BranchOp::Writeout, Condition::Always, Tag::AluWriteout4);
-    write.branch = Some(Branch::Conditional { op, condition, target, offset: -1 });
-    assert_eq!(rule(bundle(write)), Some(Rule::WriteoutTag));
-    write.is_writeout = true;
-    assert_eq!(rule(bundle(write)), None);
-    write.vmul = Some(Vector { mask: 0x3f, ..vector(Imov, 0, 24, 4) });
-    assert_eq!(rule(bundle(write)), Some(Rule::Colour));
+fn hazards() {
+    let bundle = |first, second| check(AluBundle { sadd: Some(second), ..on(Unit::Vmul, first) });
+    let low = Vector { mask: 0x0f, ..vector(Imov, 0, 24, 1) };
+    assert_eq!(bundle(low, scalar(Imov, (0, 2), (24, 0), (1, 0))), None);
+    assert_eq!(bundle(low, scalar(Imov, (0, 1), (24, 0), (1, 0))), Some(Rule::Hazard(0)));
+    assert_eq!(bundle(low, scalar(Imov, (3, 1), (24, 0), (0, 1))), Some(Rule::Hazard(0)));
+    assert_eq!(bundle(low, scalar(Imov, (3, 1), (24, 0), (0, 3))), None);
+    // The second stage may read results of the first.
+    let staged = AluBundle { vadd: Some(vector(Imov, 2, 24, 0)), ..on(Unit::Vmul, low) };
+    assert_eq!(check(staged), None);
+}
+
+#[test]
+fn widths_and_masks() {
+    let vlut = |vector| check(on(Unit::Vlut, vector));
+    assert_eq!(vlut(Vector { mask: 0x0c, ..vector(Frcp, 0, 1, 1) }), None);
+    assert_eq!(vlut(vector(Frcp, 0, 1, 1)), Some(Rule::SeveralComponents("FRCP")));
+    assert_eq!(vlut(Vector { mask: 1, width: Width::W16, ..vector(Frcp, 0, 1, 1) }), Some(Rule::Width("FRCP", 16)));
+    assert_eq!(vlut(vector(Fmov, 0, 24, 1)), None);
+    let vmul = |vector| check(on(Unit::Vmul, vector));
+    assert_eq!(vmul(Vector { width: Width::W8, ..vector(Fmov, 0, 24, 1) }), Some(Rule::Width("FMOV", 8)));
+    assert_eq!(vmul(Vector { mask: 0x01, ..vector(Imov, 0, 24, 1) }), Some(Rule::Mask("MOV")));
+    let mut wide = Vector { width: Width::W64, ..vector(Imul, 0, 1, 2) };
+    assert_eq!(vmul(wide), None);
+    wide.first.swizzle = Swizzle::new([0, 2, 2, 3]);
+    assert_eq!(vmul(wide), Some(Rule::Swizzle("MUL")));
+    wide.first.swizzle = Swizzle::new([2, 3, 0, 1]);
+    wide.first.expand = Expand::High;
+    assert_eq!(vmul(wide), None);
+    assert_eq!(source(Imul, 1).parts(Width::W64, 1), (Width::W32, [2, 3]));
+}
+
+#[test]
+fn write_outs() {
+    let condition = Condition::Always;
+    let branch = Branch::Conditional { op: BranchOp::Writeout, condition, target: Tag::Alu4, offset: 0 };
+    let full = AluBundle { branch: Some(branch), ..on(Unit::Vmul, vector(Imov, 0, 24, 1)) };
+    assert_eq!(check(full), None);
+    assert_eq!(check_on(Chip::T860, &[Body::Alu(full)]), Some(Rule::WriteoutTag));
+    let tagged = AluBundle { is_writeout: true, ..full };
+    assert_eq!(check_on(Chip::T860, &[Body::Alu(tagged)]), None);
+    assert_eq!(check(tagged), Some(Rule::WriteoutTag));
+    assert_eq!(
+        check(AluBundle { vmul: Some(Vector { mask: 0x3f, ..vector(Imov, 0, 24, 1) }), ..full }),
+        Some(Rule::Colour)
+    );
+    // The program counter is read from r31.
+    assert_eq!(check(AluBundle { vadd: Some(Vector { mask: 0xc0, ..vector(Iadd, 1, 31, 2) }), ..full }), None);
+    assert_eq!(check(on(Unit::Vadd, vector(Iadd, 1, 31, 2))), Some(Rule::Condition));
 }
 
 #[test]
 fn load_store_and_texture() {
-    let store = LoadStore::new(LoadStoreOp::StVaryF32, r(26));
-    let load = LoadStore { mask: 15, ..LoadStore::new(LoadStoreOp::LdUbo128, r(0)) };
-    assert_eq!(rule(load_store(store)), None);
-    assert_eq!(rule(Body::LoadStore(LoadStoreBundle([Some(store), Some(load)]))), Some(Rule::StoreVarying));
-    assert_eq!(rule(Body::LoadStore(LoadStoreBundle([Some(load), Some(load)]))), Some(Rule::Hazard(0)));
-    let derivative = Texture { mask: 15, ..Texture::new(TextureOp::Derivative, 0, 0) };
-    assert_eq!(rule(Body::Texture(derivative)), Some(Rule::Derivative));
-    let sample = Texture { out_of_order: 1, ..Texture::new(TextureOp::Sample, 0, 0) };
-    let resources = Resources::new(Chip::T860, 0);
-    let found = |bodies: &[Body]| check_on(&resources, bodies).map_err(|error| error.rule);
-    assert_eq!(found(&[Body::Texture(sample), add(0, 1)]), Ok(()));
-    assert_eq!(found(&[Body::Texture(sample), alu(vector(Fmul, 0, 28, 1))]), Err(Rule::OutOfOrder(1)));
-    let refused = check_on(&Resources::new(Chip::T620, 0), &[Body::Texture(sample), add(0, 1)]);
-    assert_eq!(refused.map_err(|error| error.rule), Err(Rule::OutOfOrder(1)));
-}
-
-#[test]
-fn random_bundles_give_an_answer() {
-    let mut choice = Choice::new(11);
-    let mut messages = std::collections::HashSet::new();
-    for _ in 0..20_000 {
-        let bundle = generate::bundle(&mut choice);
-        let resources = Resources::new(choice.of(Chip::ALL), choice.below(20) as u8);
-        if let Err(error) = check_rules(&[bundle], &resources) {
-            messages.insert(std::mem::discriminant(&error.rule));
-        }
-    }
-    assert!(messages.len() > 8, "{}", messages.len());
+    let check = |first, second| check_on(Chip::T760, &[Body::LoadStore(LoadStoreBundle([Some(first), Some(second)]))]);
+    let load = |register| LoadStore::new(LoadStoreOp::Ld128, r(register));
+    let from = |register| LoadStore { argument: Operand { register, component: 0 }, ..load(1) };
+    assert_eq!(check(load(0), load(2)), None);
+    assert_eq!(check(load(0), load(0)), Some(Rule::Hazard(0)));
+    assert_eq!(check(load(26), from(LoadStoreRegister::L0)), Some(Rule::Hazard(26)));
+    assert_eq!(check(from(LoadStoreRegister::L1), load(27)), Some(Rule::Hazard(27)));
+    assert_eq!(check(load(26), from(LoadStoreRegister::L1)), None);
+    assert_eq!(check(load(24), load(0)), Some(Rule::Write(24)));
+    let store = LoadStore::new(LoadStoreOp::StVaryF32, r(0));
+    assert_eq!(check(store, store), None);
+    assert_eq!(check(store, load(1)), Some(Rule::StoreVarying));
+    let texture = |out_of_order| Body::Texture(Texture { out_of_order, ..Texture::new(TextureOp::Sample, 0, 0) });
+    let [free, reads] = [1, 28].map(|register| alu(vector(Imov, 0, 24, register)));
+    assert_eq!(check_on(Chip::T760, &[texture(1), free.clone()]), None);
+    assert_eq!(check_on(Chip::T600, &[texture(1), free.clone()]), Some(Rule::OutOfOrder(1)));
+    assert_eq!(check_on(Chip::T760, &[texture(2), free.clone(), reads]), Some(Rule::OutOfOrder(2)));
+    assert_eq!(check_on(Chip::T760, &[texture(2), free]), Some(Rule::OutOfOrder(2)));
+    let derivative = Body::Texture(Texture::new(TextureOp::Derivative, 0, 0));
+    assert_eq!(check_on(Chip::T760, &[derivative]), Some(Rule::Derivative));
 }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tgsi_driver_midgard::isa::alu::{
-    AluBundle, AluOp, Constants, Scalar, ScalarSource, Unit, Vector, VectorOperand, VectorSource,
-};
+use tgsi_driver_midgard::isa::alu::{AluBundle, AluOp, Constants, Scalar, ScalarSource, Unit, Vector, VectorSource};
 use tgsi_driver_midgard::isa::load_store::{LoadStore, LoadStoreBundle};
 use tgsi_driver_midgard::isa::{Body, Bundle, Chip, LoadStoreRegister, Register, Tag, encode_program};
 use tgsi_driver_midgard::simulator::{
@@ -72,19 +70,19 @@ impl Environment for World {
     }
 
     fn uniform(&mut self, _: usize, buffer: u32, word: u32) -> u32 {
-        self.uniforms.get((buffer * 16 + word) as usize).copied().unwrap_or(0)
+        self.uniforms.get(buffer.wrapping_mul(16).wrapping_add(word) as usize).copied().unwrap_or(0)
     }
 
     fn load(&mut self, _: usize, address: u64, bytes: &mut [u8]) -> bool {
-        bytes.iter_mut().zip(address..).all(|(byte, address)| {
-            let found = self.memory.get(&address);
+        bytes.iter_mut().zip(0..).all(|(byte, offset)| {
+            let found = self.memory.get(&address.wrapping_add(offset));
             *byte = found.copied().unwrap_or_default();
             found.is_some()
         })
     }
 
     fn store(&mut self, _: usize, address: u64, bytes: &[u8]) -> bool {
-        self.memory.extend((address..).zip(bytes.iter().copied()));
+        self.memory.extend((0..).map(|offset| address.wrapping_add(offset)).zip(bytes.iter().copied()));
         address < 1 << 48
     }
 
@@ -212,11 +210,6 @@ pub fn alu(vector: Vector) -> Body {
     let units = vector.op.row().units;
     let unit = [Unit::Vmul, Unit::Vadd, Unit::Vlut].into_iter().find(|&unit| units.contains(unit));
     Body::Alu(on(unit.unwrap_or(Unit::Vmul), vector))
-}
-
-/// A bundle that adds an immediate to a register.
-pub fn add(register: u8, value: u16) -> Body {
-    alu(Vector { second: VectorOperand::Immediate(value), ..vector(AluOp::Iadd, register, register, 0) })
 }
 
 /// A bundle that copies constants to a register.

@@ -1,104 +1,204 @@
-//! Texture instructions on quads.
+//! Instructions of the texture unit on quads.
 
-use super::support::{World, alu, f, floats, simulate, simulate_on, vector, words};
-use tgsi_driver_midgard::isa::alu::AluOp::*;
+use super::support::{World, alu, f, floats, load_store, r, run, simulate, simulate_on, vector, words};
+use tgsi_driver_midgard::isa::alu::{AluBundle, AluOp::*, Branch, BranchOp, Clamp, Condition};
+use tgsi_driver_midgard::isa::load_store::{LoadStore, LoadStoreOp, Operand};
 use tgsi_driver_midgard::isa::texture::{
-    Axis, Coordinates, Handle, Lod, Mode, Offset, Select, Texture, TextureMode, TextureOp, TextureRegister,
+    Axis, Coordinates, Dimension, Handle, Lod, Mode, Offset, PartialExecution, SamplerType, Select, Texture,
+    TextureMode, TextureOp, TextureRegister,
 };
-use tgsi_driver_midgard::isa::{Body, Chip, Swizzle};
-use tgsi_driver_midgard::simulator::{Derivatives, Launch};
+use tgsi_driver_midgard::isa::{Body, Chip, LoadStoreRegister, Swizzle, Tag};
+use tgsi_driver_midgard::simulator::{Derivatives, Launch, Trap};
 
 use pretty_assertions::assert_eq;
 
-/// Copies r1 to the first operand and r2 to the second, executes an instruction, and copies the result to r0.
-fn around(texture: Texture) -> [Body; 4] {
-    let copy = |to, from| alu(vector(Imov, to, 24, from));
-    [copy(28, 1), copy(29, 2), Body::Texture(texture), copy(0, 28)]
+/// Copies r1 and r2 to the operands of the unit.
+fn operands() -> [Body; 2] {
+    [alu(vector(Imov, 28, 24, 1)), alu(vector(Imov, 29, 24, 2))]
 }
 
-/// Threads whose r1 is (lane, 10 lane, 3, 4).
-fn world() -> World {
-    let mut world = World::with(&[(2, floats([2.5, 1.0, 0.0, 0.0]))]);
-    let value = |lane: usize| floats([lane as f32, 10.0 * lane as f32, 3.0, 4.0]);
-    world.of_lanes = (0..4).map(|lane| (lane, 1, value(lane))).collect();
+fn with(texture: Texture) -> Vec<Body> {
+    let result = alu(vector(Imov, 0, 24, 28));
+    operands().into_iter().chain([Body::Texture(texture), result]).collect()
+}
+
+/// A quad with r1 = (lane, lane², 7, 8) and r2 as given.
+fn quad(second: [u32; 4]) -> World {
+    let mut world = World::with(&[(2, second)]);
+    world.of_lanes = (0..4).map(|lane| (lane, 1, floats([lane as f32, (lane * lane) as f32, 7.0, 8.0]))).collect();
     world
+}
+
+fn select(component: u8) -> Select {
+    Select { register: TextureRegister::Full(1), component }
 }
 
 #[test]
 fn samples() {
-    let mut world = world();
-    let result = simulate(&around(Texture::new(TextureOp::Sample, 5, 6)), &Launch::default(), &mut world).unwrap();
-    for lane in 0..4 {
-        assert_eq!(words(&result, lane, 0), [f(lane as f32), 5, 6, lane as u32]);
-    }
-    assert_eq!(world.fetches.len(), 1);
+    let mut world = quad([f(2.5), 0, 0, 0]);
+    let mut texture = Texture::new(TextureOp::Sample, 3, 5);
+    texture.coordinates.swizzle = Swizzle::new([1, 0, 2, 3]);
+    texture.lod = Lod::Immediate { fraction: 64, integer: -2 };
+    texture.swizzle = Swizzle::new([1, 2, 3, 0]);
+    let found = simulate(&with(texture), &Launch::default(), &mut world).unwrap();
+    assert_eq!([2, 3].map(|lane| words(&found, lane, 0)), [[3, 5, 2, f(4.0)], [3, 5, 3, f(9.0)]]);
     let fetch = &world.fetches[0];
-    assert_eq!((fetch.op, fetch.mode), (TextureOp::Sample, TextureMode::Normal));
-    assert_eq!(fetch.lanes[3].coordinates, floats([3.0, 30.0, 3.0, 4.0]));
-    assert!(fetch.lanes.iter().all(|lane| lane.is_active));
+    assert_eq!((fetch.op, fetch.mode, fetch.dimension), (TextureOp::Sample, TextureMode::Normal, Dimension::D2));
+    assert_eq!(fetch.lanes[2].coordinates, floats([4.0, 2.0, 7.0, 8.0]));
+    assert_eq!((fetch.lanes[1].lod, fetch.lanes[1].offset), (f(-1.75), [0; 3]));
+    texture.op = TextureOp::SampleGradient;
+    texture.lod = Lod::Register(select(0));
+    texture.mode = Mode::Texture(TextureMode::GatherZ);
+    texture.offset = Offset::Immediate([1, 2, 3]);
+    simulate(&with(texture), &Launch::default(), &mut world).unwrap();
+    let fetch = &world.fetches[1];
+    assert_eq!((fetch.mode, fetch.lanes[0].lod, fetch.lanes[0].offset), (TextureMode::GatherZ, f(2.5), [1, 2, 3]));
 }
 
 #[test]
-fn operands() {
-    let mut world = world();
-    let texture = Texture {
-        mode: Mode::Texture(TextureMode::Shadow),
-        coordinates: Coordinates { register: TextureRegister::Full(0), swizzle: Swizzle::new([1, 0, 3, 2]) },
-        lod: Lod::Register(Select { register: TextureRegister::Full(1), component: 0 }),
-        offset: Offset::Immediate([1, 2, 3]),
-        mask: 0b0101,
-        swizzle: Swizzle::new([3, 0, 1, 2]),
-        ..Texture::new(TextureOp::SampleGradient, 1, 2)
-    };
-    let result = simulate(&around(texture), &Launch::default(), &mut world).unwrap();
-    let lane = &world.fetches[0].lanes[2];
-    assert_eq!(lane.coordinates, floats([20.0, 2.0, 4.0, 3.0]));
-    assert_eq!((f32::from_bits(lane.lod), lane.offset), (2.5, [1, 2, 3]));
-    assert_eq!([words(&result, 2, 0)[0], words(&result, 2, 0)[2]], [2, 1]);
-    let lod = Lod::Immediate { fraction: 0x40, integer: -2 };
-    let mut world = super::texture::world();
-    let texture = Texture { lod, ..Texture::new(TextureOp::Sample, 0, 0) };
-    simulate(&around(texture), &Launch::default(), &mut world).unwrap();
-    assert_eq!(f32::from_bits(world.fetches[0].lanes[0].lod), -1.75);
+fn fetches_have_integers() {
+    let mut world = quad([3, -4_i32 as u32, 5, 0]);
+    world.of_lanes = vec![(0, 1, [1, 2, 3, 4])];
+    let mut texture = Texture::new(TextureOp::Fetch, 0, 0);
+    texture.sampler_type = Some(SamplerType::Signed);
+    texture.lod = Lod::Register(select(0));
+    texture.offset =
+        Offset::Register(Coordinates { register: TextureRegister::Full(1), swizzle: Swizzle::new([0, 1, 2, 2]) });
+    simulate(&with(texture), &Launch::default(), &mut world).unwrap();
+    let lane = world.fetches[0].lanes[0];
+    assert_eq!((lane.coordinates, lane.lod, lane.offset), ([1, 2, 3, 4], 3, [3, -4, 5]));
+    texture.lod = Lod::Immediate { fraction: 7, integer: 0 };
+    simulate(&with(texture), &Launch::default(), &mut world).unwrap();
+    assert_eq!(world.fetches[1].lanes[0].lod, 7);
 }
 
-/// Threads with different textures are fetched one texture at a time.
 #[test]
-fn texture_numbers_in_registers() {
-    let mut world = world();
-    world.of_lanes.extend((0..4).map(|lane| (lane, 2, [lane as u32 / 2; 4])));
-    let select = Select { register: TextureRegister::Full(1), component: 0 };
-    let texture = Texture { texture: Handle::Register(select), ..Texture::new(TextureOp::Sample, 0, 0) };
-    let result = simulate(&around(texture), &Launch::default(), &mut world).unwrap();
+fn halves() {
+    let mut world = quad([0; 4]);
+    world.of_lanes = vec![(0, 1, [0, 0, 0x4000_3c00, 0xbc00_3800])];
+    let mut texture = Texture::new(TextureOp::Sample, 0, 0);
+    texture.coordinates.register = TextureRegister::Upper(0);
+    texture.destination = TextureRegister::Upper(0);
+    texture.swizzle = Swizzle::new([0; 4]);
+    texture.mask = 0b0101;
+    let found = simulate(&with(texture), &Launch::default(), &mut world).unwrap();
+    assert_eq!(world.fetches[0].lanes[0].coordinates, floats([1.0, 2.0, 0.5, -1.0]));
+    assert_eq!(words(&found, 0, 0), [0, 0, 0x3c00, 0x3c00]);
+}
+
+#[test]
+fn results_are_limited() {
+    let mut world = quad([0; 4]);
+    let mut texture = Texture::new(TextureOp::Sample, 0, 0);
+    texture.swizzle = Swizzle::new([0; 4]);
+    texture.clamp = Clamp::Unit;
+    let found = simulate(&with(texture), &Launch::default(), &mut world).unwrap();
+    assert_eq!([0, 1, 2].map(|lane| words(&found, lane, 0)[0]), [0.0, 1.0, 1.0].map(f));
+}
+
+/// Threads with other textures are separate fetches of the same quad.
+#[test]
+fn textures_in_registers() {
+    let mut world = quad([0; 4]);
+    world.of_lanes.extend((0..4).map(|lane| (lane, 2, [lane as u32 % 2, 9, 0, 0])));
+    let mut texture = Texture::new(TextureOp::Sample, 0, 0);
+    texture.texture = Handle::Register(select(0));
+    texture.sampler = Handle::Register(select(1));
+    let found = simulate(&with(texture), &Launch::default(), &mut world).unwrap();
     let active: Vec<_> = world.fetches.iter().map(|fetch| fetch.lanes.map(|lane| lane.is_active)).collect();
-    assert_eq!(active, [[true, true, false, false], [false, false, true, true]]);
-    assert_eq!([0, 1, 2, 3].map(|lane| words(&result, lane, 0)[1]), [0, 0, 1, 1]);
+    assert_eq!(active, [[true, false, true, false], [false, true, false, true]]);
+    assert_eq!(world.fetches[1].lanes[0].coordinates[1], f(0.0));
+    assert_eq!([1, 2].map(|lane| words(&found, lane, 0)[1..3].to_vec()), [[1, 9], [0, 9]]);
 }
 
 #[test]
 fn derivatives() {
-    let mut world = world();
-    // r1.x = lane squared.
-    world.of_lanes.iter_mut().for_each(|(lane, _, value)| value[0] = f((*lane * *lane) as f32));
-    for (axis, kind, expected) in [
-        (Axis::X, Derivatives::Quad, [5.0; 4]),
-        (Axis::Y, Derivatives::Quad, [4.0; 4]),
-        (Axis::X, Derivatives::Line, [1.0, 1.0, 5.0, 5.0]),
-        (Axis::Y, Derivatives::Line, [4.0, 8.0, 4.0, 8.0]),
-    ] {
-        let texture = Texture { mode: Mode::Derivative(axis), mask: 3, ..Texture::new(TextureOp::Derivative, 0, 0) };
-        let launch = Launch { derivatives: kind, ..Launch::default() };
-        let result = simulate(&around(texture), &launch, &mut world).unwrap();
-        let found = [0, 1, 2, 3].map(|lane| f32::from_bits(words(&result, lane, 0)[0]));
-        assert_eq!(found, expected, "{axis:?}, {kind:?}");
-    }
+    let derivative = |axis, derivatives| {
+        let texture = Texture { mode: Mode::Derivative(axis), ..Texture::new(TextureOp::Derivative, 0, 0) };
+        let launch = Launch { derivatives, ..Launch::default() };
+        let found = simulate(&with(texture), &launch, &mut quad([0; 4])).unwrap();
+        [0, 1, 2, 3].map(|lane| [0, 1].map(|component| f32::from_bits(words(&found, lane, 0)[component])))
+    };
+    assert_eq!(derivative(Axis::X, Derivatives::Quad), [[1.0, 5.0]; 4]);
+    assert_eq!(derivative(Axis::Y, Derivatives::Quad), [[2.0, 4.0]; 4]);
+    assert_eq!(derivative(Axis::X, Derivatives::Line), [[1.0, 1.0], [1.0, 1.0], [1.0, 5.0], [1.0, 5.0]]);
+    assert_eq!(derivative(Axis::Y, Derivatives::Line), [[2.0, 4.0], [2.0, 8.0], [2.0, 4.0], [2.0, 8.0]]);
 }
 
-/// On small chips, operands are r26 and r27, and results r0 and r1.
+/// A cube's coordinates come from the load/store unit.
+#[test]
+fn cubes() {
+    let mut world = World::with(&[(26, floats([-4.0, 1.0, 2.0, 0.0]))]);
+    let argument = Operand { register: LoadStoreRegister::L0, component: 0 };
+    let cubemap = LoadStore { argument, is_wide: true, mask: 3, ..LoadStore::new(LoadStoreOp::Cubemap, r(28)) };
+    let texture = Texture { dimension: Dimension::Cube, ..Texture::new(TextureOp::SampleGradient, 0, 0) };
+    run(&[load_store(cubemap), Body::Texture(texture)], &mut world).unwrap();
+    let lane = world.fetches[0].lanes[0];
+    assert_eq!((lane.face, lane.direction), (1, [-4.0, 1.0, 2.0]));
+    assert_eq!(lane.coordinates[..2], [0.75, 0.375].map(f));
+    // Other words are a direction to the same place of the face.
+    let texture = [Body::Texture(texture)];
+    world.registers.clear();
+    run(&texture, &mut world).unwrap();
+    assert_eq!((world.fetches[1].lanes[0].face, world.fetches[1].lanes[0].direction), (0, [1.0, 1.0, 1.0]));
+}
+
+/// On small chips the unit reads r26 and r27, and writes r0 and r1.
 #[test]
 fn aliased_registers() {
-    let mut world = world();
-    let bodies = [alu(vector(Imov, 26, 24, 1)), Body::Texture(Texture::new(TextureOp::Sample, 5, 6))];
-    let result = simulate_on(Chip::T720, &bodies, &Launch::default(), &mut world).unwrap();
-    assert_eq!(words(&result, 3, 0), [f(3.0), 5, 6, 3]);
+    let mut world = World::with(&[(26, floats([3.0, 4.0, 0.0, 0.0]))]);
+    let bodies = [Body::Texture(Texture::new(TextureOp::Sample, 6, 7))];
+    let launch = Launch { lanes: 1, ..Launch::default() };
+    let found = simulate_on(Chip::T720, &bodies, &launch, &mut world).unwrap();
+    assert_eq!(words(&found, 0, 0), [f(3.0), 6, 7, 0]);
+    let found = simulate_on(Chip::T760, &bodies, &launch, &mut world).unwrap();
+    assert_eq!((words(&found, 0, 0), words(&found, 0, 28)), ([0; 4], [0, 6, 7, 0]));
+}
+
+/// Helpers take part, skip the operation or end after it.
+#[test]
+fn helpers() {
+    let executed = |execution| {
+        let texture = Texture { execution, ..Texture::new(TextureOp::Sample, 1, 1) };
+        let launch = Launch { helpers: &[false, true, false, false], ..Launch::default() };
+        let found = simulate(&with(texture), &launch, &mut quad([0; 4])).unwrap();
+        [0, 1].map(|lane| words(&found, lane, 0)[1])
+    };
+    assert_eq!(executed(PartialExecution::None), [1, 1]);
+    assert_eq!(executed(PartialExecution::Skip), [1, 0]);
+    assert_eq!(executed(PartialExecution::Kill), [1, 0]);
+}
+
+/// Threads that branched around a fetch still have operands in the quad.
+#[test]
+fn divergent_quads() {
+    let mut world = quad([0; 4]);
+    let mut bundle =
+        AluBundle { smul: Some(super::support::scalar(Fmov, (31, 3), (24, 0), (1, 0))), ..Default::default() };
+    let condition = Condition::True;
+    bundle.branch = Some(Branch::Conditional { op: BranchOp::Conditional, condition, target: Tag::Alu4, offset: 1 });
+    let [first, second] = operands();
+    let bodies = [
+        first,
+        second,
+        Body::Alu(bundle),
+        Body::Texture(Texture::new(TextureOp::Sample, 1, 1)),
+        alu(vector(Imov, 0, 24, 28)),
+    ];
+    let found = simulate(&bodies, &Launch::default(), &mut world).unwrap();
+    assert_eq!([0, 1].map(|lane| words(&found, lane, 0)[1]), [1, 0]);
+    assert_eq!(world.fetches[0].lanes.map(|lane| lane.is_active), [true, false, false, false]);
+    assert_eq!(world.fetches[0].lanes[3].coordinates[1], f(9.0));
+}
+
+#[test]
+fn other_operations() {
+    let mut texture = Texture::new(TextureOp::Move, 0, 0);
+    texture.coordinates.swizzle = Swizzle::new([3, 2, 1, 0]);
+    let found = simulate(&with(texture), &Launch::default(), &mut quad([0; 4])).unwrap();
+    assert_eq!(words(&found, 2, 0), floats([8.0, 7.0, 4.0, 2.0]));
+    for op in [TextureOp::GradientFromDerivative, TextureOp::GradientFromCoordinates] {
+        let found = simulate(&with(Texture::new(op, 0, 0)), &Launch::default(), &mut quad([0; 4]));
+        assert_eq!(found, Err(Trap::Undefined(2, op.name())));
+    }
 }

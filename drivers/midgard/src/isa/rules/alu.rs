@@ -175,7 +175,7 @@ fn check_hazards(found: &[Accesses]) -> Result<(), Rule> {
             continue;
         }
         for (other, accesses) in found.iter().enumerate().filter(|&(other, _)| other != index) {
-            // Reads of r26 are embedded constants and reads of r28 texels; results of these numbers are other registers.
+            // Reads of r26 are embedded constants and those of r28 texels, not the values written there.
             let is_separate = matches!(write.register.role(), Role::LoadStore | Role::Texture);
             let reads = accesses.reads.iter().flatten().filter(|_| !is_separate);
             let mut all = reads.chain(Some(&accesses.write).filter(|_| other > index));

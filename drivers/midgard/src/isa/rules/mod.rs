@@ -1,7 +1,7 @@
 //! Rules between the instructions of bundles, which the encoder does not check.
 //!
-//! They are those that Mesa's compiler follows: bundles that its scheduler and its register allocation never produce are
-//! errors here. In a bundle, the second stage may read work registers that the first one writes: Mesa's scheduler places
+//! They are those that Mesa's compiler follows: bundles that its scheduler and its register allocation never produce
+//! are errors here. In a bundle, the second stage may read work registers that the first one writes: Mesa's scheduler places
 //! a result and its readers in the two stages, and only results without later readers become r24 or r25.
 
 mod alu;
