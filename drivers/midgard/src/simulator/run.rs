@@ -73,10 +73,10 @@ impl<'a> Run<'a> {
                 }
                 continue;
             };
-            self.steps += 1;
-            if self.steps > self.launch.steps {
+            if self.steps >= self.launch.steps {
                 return Err(Trap::Steps);
             }
+            self.steps += 1;
             self.active.clear();
             let is_active = |lane: &Lane| !lane.is_waiting && lane.at == Some(at);
             self.active.extend(self.lanes.iter().enumerate().filter(|(_, lane)| is_active(lane)).map(|(lane, _)| lane));
