@@ -1,0 +1,7 @@
+//! The instruction set of Intel's execution units of Gen7 (Ivy Bridge, Bay Trail) and Gen7.5 (Haswell).
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`isa`] | instructions as data, the table of opcodes, encoding and decoding, compacted instructions |
+
+pub mod isa;
