@@ -54,11 +54,7 @@ impl Instruction {
     }
 
     /// An align16 instruction for two vectors of four components.
-    pub fn vector(
-        opcode: Opcode,
-        destination: Destination,
-        sources: impl IntoIterator<Item = Source>,
-    ) -> Instruction {
+    pub fn vector(opcode: Opcode, destination: Destination, sources: impl IntoIterator<Item = Source>) -> Instruction {
         Instruction::new(opcode, AccessMode::Align16, destination, sources)
     }
 

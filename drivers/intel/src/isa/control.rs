@@ -124,9 +124,7 @@ impl PredicateControl {
     pub fn of(access: AccessMode) -> &'static [PredicateControl] {
         use PredicateControl::*;
         match access {
-            AccessMode::Align1 => {
-                &[Normal, AnyV, AllV, Any2, All2, Any4, All4, Any8, All8, Any16, All16, Any32, All32]
-            }
+            AccessMode::Align1 => &[Normal, AnyV, AllV, Any2, All2, Any4, All4, Any8, All8, Any16, All16, Any32, All32],
             AccessMode::Align16 => &[Normal, X, Y, Z, W, Any4, All4],
         }
     }

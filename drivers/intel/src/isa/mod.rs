@@ -27,16 +27,24 @@
 mod bits;
 mod build;
 mod chip;
+mod compact;
+mod compact_table;
 mod control;
+mod decode;
+mod encode;
 mod error;
 mod message;
 mod opcode;
 mod operand;
+mod program;
 
 pub use chip::Chip;
+pub use compact::compact;
 pub use control::{
     AccessMode, Condition, Dependency, ExecutionSize, Flag, Group, Predicate, PredicateControl, ThreadControl,
 };
+pub use decode::decode;
+pub use encode::encode;
 pub use error::{DecodeError, InvalidInstruction};
 pub use message::{Branch, Descriptor, Detail, MathFunction, Message, SharedFunction, descriptor};
 pub use opcode::{Form, Opcode, Row};
@@ -44,6 +52,11 @@ pub use operand::{
     Destination, File, GENERAL_REGISTERS, HorizontalStride, Immediate, ImmediateType, Operand, Region, Register,
     Source, Swizzle, Type, VerticalStride, Width, WriteMask, arf, expand_restricted_float, restricted_float,
 };
+
+pub use program::{
+    EncodeError, ProgramError, check_program, compact_program, decode_program, encode_program, find_end,
+};
+pub(crate) use program::{positions, target};
 
 use arrayvec::ArrayVec;
 

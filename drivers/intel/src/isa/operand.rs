@@ -471,9 +471,11 @@ impl Immediate {
     pub fn word(self) -> u32 {
         let both = |half: u16| u32::from(half) << 16 | u32::from(half);
         match self {
-            Immediate::Ud(bits) | Immediate::Uv(bits) | Immediate::Vf(bits) | Immediate::V(bits) | Immediate::F(bits) => {
-                bits
-            }
+            Immediate::Ud(bits)
+            | Immediate::Uv(bits)
+            | Immediate::Vf(bits)
+            | Immediate::V(bits)
+            | Immediate::F(bits) => bits,
             Immediate::D(value) => value as u32,
             Immediate::Uw(value) => both(value),
             Immediate::W(value) => both(value as u16),
