@@ -3,5 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`isa`] | instructions as data, the table of opcodes, encoding and decoding, compacted instructions |
+//! | [`text`] | assembler and disassembler, in the form of Mesa's tools |
 
 pub mod isa;
+pub mod text;

@@ -1,1 +1,3 @@
 //! Tests of the whole crate.
+
+mod mesa;

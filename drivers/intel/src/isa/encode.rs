@@ -303,6 +303,13 @@ fn put_message(word: &mut Packer, message: &Message, access: AccessMode) -> Resu
     }
 }
 
+/// The last word of an instruction with a message.
+pub(crate) fn message_word(message: &Message, access: AccessMode) -> Option<u32> {
+    let mut word = Packer::default();
+    put_message(&mut word, message, access).ok()?;
+    Some((word.0 >> 96) as u32)
+}
+
 fn ternary(word: &mut Packer, instruction: &Instruction) -> Result {
     let Some(destination) = &instruction.destination else { return Ok(()) };
     put_flag(word, instruction.flag, 33)?;

@@ -45,6 +45,7 @@ pub use control::{
 };
 pub use decode::decode;
 pub use encode::encode;
+pub(crate) use encode::message_word;
 pub use error::{DecodeError, InvalidInstruction};
 pub use message::{Branch, Descriptor, Detail, MathFunction, Message, SharedFunction, descriptor};
 pub use opcode::{Form, Opcode, Row};
