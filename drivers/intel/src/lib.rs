@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`isa`] | instructions as data, the table of opcodes, encoding and decoding, compacted instructions |
 //! | [`text`] | assembler and disassembler, in the form of Mesa's tools |
+//! | [`validate`] | the rules of hardware beyond the encoding |
 
 pub mod isa;
 pub mod text;
+pub mod validate;

@@ -1,3 +1,6 @@
 //! Tests of the whole crate.
 
+mod encoding;
+mod generate;
 mod mesa;
+mod support;

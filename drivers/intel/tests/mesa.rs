@@ -15,7 +15,8 @@ fn source() -> PathBuf {
 /// The bytes of words, four words to a line.
 fn hex(words: &[u32]) -> String {
     let line = |words: &[u32]| {
-        let bytes: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect();
+        let bytes: Vec<_> =
+            words.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect();
         bytes.join(" ")
     };
     words.chunks(4).map(line).collect::<Vec<_>>().join("\n")

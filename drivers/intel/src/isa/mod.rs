@@ -22,7 +22,7 @@
 //!
 //! [`decode`] accepts the words of valid instructions only, and `encode(decode(words))` returns the same words.
 //! [`encode`] accepts the same instructions. Compacted instructions are the same data with
-//! [`Instruction::compacted`] set. The validator checks the rules of hardware beyond the encoding.
+//! [`Instruction::compacted`] set. [`crate::validate`] checks the rules of hardware beyond the encoding.
 
 mod bits;
 mod build;

@@ -407,7 +407,9 @@ fn swizzle_of(mask: WriteMask) -> Swizzle {
 /// descriptor are skipped.
 fn message(cursor: &mut Cursor<'_>) -> Result<(SharedFunction, u32, Option<Parsed>)> {
     cursor.skip()?;
-    let is_word = cursor.peek().is_some_and(|c| c == '-' || c.is_ascii_digit());
+    let mut ahead = *cursor;
+    ahead.eat("-");
+    let is_word = ahead.peek().is_some_and(|c| c.is_ascii_digit());
     let register = if is_word { None } else { Some(parsed(cursor)?) };
     cursor.skip()?;
     let start = *cursor;
