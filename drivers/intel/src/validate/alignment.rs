@@ -112,6 +112,7 @@ struct Spans {
     sources: [Bytes; 2],
     offsets: [u32; 2],
     is_dword_packed: bool,
+    has_two_sources: bool,
 }
 
 impl Spans {
@@ -140,6 +141,7 @@ impl Spans {
             sources: [bytes(0), bytes(1)],
             offsets: [offset(0), offset(1)],
             is_dword_packed: (facts.channels == 1 || stride == 1) && written.ty.size() == 4,
+            has_two_sources: facts.sources.len() == 2,
         })
     }
 
@@ -177,8 +179,7 @@ impl Spans {
     }
 
     fn other_offset(&self) -> bool {
-        let has_two = self.sources.iter().all(|source| !source.is_empty());
-        has_two
+        self.has_two_sources
             && self.pairs().any(|(source, offset)| {
                 source
                     .iter()

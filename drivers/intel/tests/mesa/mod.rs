@@ -1,5 +1,7 @@
 //! Comparison with Mesa's tools and their tests.
 
+mod tools;
+
 use pretty_assertions::assert_eq;
 use std::path::{Path, PathBuf};
 use tgsi_driver_intel::isa::{Chip, decode_program, encode_program};
