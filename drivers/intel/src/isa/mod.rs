@@ -33,6 +33,7 @@ mod control;
 mod decode;
 mod encode;
 mod error;
+mod immediate;
 mod message;
 mod opcode;
 mod operand;
@@ -47,11 +48,12 @@ pub use decode::decode;
 pub use encode::encode;
 pub(crate) use encode::message_word;
 pub use error::{DecodeError, InvalidInstruction};
+pub use immediate::{Immediate, ImmediateType, expand_restricted_float, restricted_float};
 pub use message::{Branch, Descriptor, Detail, MathFunction, Message, SharedFunction, descriptor};
 pub use opcode::{Form, Opcode, Row};
 pub use operand::{
-    Destination, File, GENERAL_REGISTERS, HorizontalStride, Immediate, ImmediateType, Operand, Region, Register,
-    Source, Swizzle, Type, VerticalStride, Width, WriteMask, arf, expand_restricted_float, restricted_float,
+    Destination, File, GENERAL_REGISTERS, HorizontalStride, Operand, Region, Register, Source, Swizzle, Type,
+    VerticalStride, Width, WriteMask, arf,
 };
 
 pub use program::{
