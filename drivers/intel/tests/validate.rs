@@ -42,7 +42,7 @@ const BROKEN: &[Row] = &[
     ("destination-even", BOTH, "mov(8) g1.2<1>F g2<0,1,0>F { align1 1Q };"),
     ("source-register-match", BOTH, "mov(8) g1<2>F g2.2<2,2,1>F { align1 1Q };"),
     ("source-offset-match", BOTH, "add(8) g1<2>F g2.4<4,4,1>F g4<0,1,0>F { align1 1Q };"),
-    ("source-spans-two", BOTH, "add(16) g1<1>F g2<4,4,0>F g4<0,1,0>F { align1 1H };"),
+    ("source-spans-two", BOTH, "add(16) g1<1>F g2<1,4,0>F g4<0,1,0>F { align1 1H };"),
     ("source-spans-two", BOTH, "add(16) g1<1>D g4<0,1,0>D g2<8,8,1>W { align1 1H };"),
     ("cmp-accumulator", BOTH, "cmp.z.f0.0(8) acc0<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };"),
     ("cmp-null-switch", BOTH, "cmp.z.f0.0(8) null<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };"),

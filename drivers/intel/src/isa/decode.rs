@@ -117,7 +117,7 @@ fn direct(file: File, number: u32, offset: u32, ty: Type) -> Result<Register> {
     if file == File::Grf && number >= GENERAL_REGISTERS.into() {
         return Err(InvalidInstruction::Field("register", number));
     }
-    if offset % ty.size() != 0 {
+    if !offset.is_multiple_of(ty.size()) {
         return Err(InvalidInstruction::Field("offset", offset));
     }
     Ok(Register::Direct { file, number: number as u8, offset: offset as u8 })

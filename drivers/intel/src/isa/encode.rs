@@ -133,7 +133,7 @@ fn register_number(file: File, number: u8, offset: u8, size: u32) -> Result<u8> 
     if file == File::Grf && number >= GENERAL_REGISTERS {
         return Err(InvalidInstruction::Field("register", number.into()));
     }
-    if u32::from(offset) % size != 0 {
+    if !u32::from(offset).is_multiple_of(size) {
         return Err(InvalidInstruction::Field("offset", offset.into()));
     }
     Ok(number)
@@ -141,7 +141,7 @@ fn register_number(file: File, number: u8, offset: u8, size: u32) -> Result<u8> 
 
 /// Returns the multiple of a unit that an offset is.
 fn scaled(offset: u8, unit: u8) -> Result<u8> {
-    if offset % unit == 0 { Ok(offset / unit) } else { Err(InvalidInstruction::Field("offset", offset.into())) }
+    if offset.is_multiple_of(unit) { Ok(offset / unit) } else { Err(InvalidInstruction::Field("offset", offset.into())) }
 }
 
 /// Returns the ten bits of the offset of an indirect register.
