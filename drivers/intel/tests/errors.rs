@@ -1,5 +1,7 @@
 //! Errors of the encoder, the decoder, the assembler and the check of programs.
 
+use crate::generate::{Limits, instruction};
+use crate::support::Choice;
 use pretty_assertions::assert_eq;
 use tgsi_driver_intel::isa::{
     AccessMode, Branch, Chip, Destination, Immediate, Instruction, Opcode, Operand, Predicate, PredicateControl,
@@ -132,4 +134,34 @@ fn programs() {
     assert_eq!(error.to_string(), "instruction 1: no instruction begins at the target 1");
     let error = compact_program(&[branch(-2, 2)], Chip::Gen7).unwrap_err();
     assert_eq!(error.to_string(), "instruction 0: no instruction begins at the target -2");
+}
+
+/// Neither changed text nor random words end the process, and accepted text has words.
+#[test]
+fn random_text_and_words() {
+    let mut choice = Choice::new(4);
+    let limits = Limits { chip: Chip::Gen75, in_text: true };
+    let mut accepted = 0;
+    for _ in 0..20_000 {
+        let mut text: Vec<char> = instruction(&mut choice, limits).to_string().chars().collect();
+        for _ in 0..=choice.below(3) {
+            let place = choice.below(text.len() as u32) as usize;
+            match choice.below(3) {
+                0 => drop(text.remove(place)),
+                1 => text
+                    .insert(place, choice.of(&['0', '9', '.', '<', '-', '(', 'x', 'g', ';', '\u{e9}', '{', '*', '/'])),
+                _ => text[place] = text[choice.below(text.len() as u32) as usize],
+            }
+        }
+        let text: String = text.into_iter().collect();
+        if let Ok(program) = assemble(&text, Chip::Gen75) {
+            accepted += 1;
+            encode_program(&program, Chip::Gen75).unwrap();
+        }
+        let words: Vec<_> = (0..choice.below(9)).map(|_| choice.bits()).collect();
+        if let Ok(program) = decode_program(&words, Chip::Gen75) {
+            assert_eq!(encode_program(&program, Chip::Gen75).as_deref(), Ok(&words[..]));
+        }
+    }
+    assert!(accepted > 1000, "{accepted}");
 }

@@ -1,4 +1,4 @@
-//! The tables of compacted instructions, which the hardware has: each index of five bits stands for the bits of several
+//! The tables of compacted instructions, which the hardware has: each index of five bits replaces the bits of several
 //! fields.
 
 /// The control fields: bits 8 to 23, then saturation (bit 31) and the flag (bits 89 and 90).

@@ -141,7 +141,8 @@ fn register_number(file: File, number: u8, offset: u8, size: u32) -> Result<u8> 
 
 /// Returns the multiple of a unit that an offset is.
 fn scaled(offset: u8, unit: u8) -> Result<u8> {
-    if offset.is_multiple_of(unit) { Ok(offset / unit) } else { Err(InvalidInstruction::Field("offset", offset.into())) }
+    let is_valid = offset.is_multiple_of(unit);
+    if is_valid { Ok(offset / unit) } else { Err(InvalidInstruction::Field("offset", offset.into())) }
 }
 
 /// Returns the ten bits of the offset of an indirect register.

@@ -53,7 +53,7 @@ pub struct Row {
     pub form: Form,
     /// The generations that have the opcode.
     pub chips: &'static [Chip],
-    /// What the instruction computes; `a`, `b` and `c` are the sources.
+    /// The result in words; `a`, `b` and `c` are the sources.
     pub description: &'static str,
 }
 

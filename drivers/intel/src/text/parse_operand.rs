@@ -10,7 +10,7 @@ use crate::isa::{
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// The general register that stands for the first message register of older generations.
+/// The general register that replaces the first message register of older generations.
 const MESSAGE_REGISTERS: u8 = 112;
 
 /// A register before its type, which the unit of its offset depends on.

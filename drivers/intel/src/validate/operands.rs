@@ -37,7 +37,8 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "destination-stride-ratio",
-        message: "the stride of the destination in bytes must be the size of the type in which the instruction computes",
+        message: "the stride of the destination in bytes must be the size of the type in which the instruction \
+                  computes",
         is_broken: stride_ratio,
     },
     Rule {

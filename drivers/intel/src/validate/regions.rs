@@ -26,7 +26,8 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "single-row-stride",
-        message: "if the width is the execution size, the vertical stride must be the width times the horizontal stride",
+        message: "if the width is the execution size, the vertical stride must be the width times the horizontal \
+                  stride",
         is_broken: |facts| {
             any(facts, |facts, region| {
                 facts.channels == region.width
