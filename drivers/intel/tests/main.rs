@@ -1,0 +1,9 @@
+//! Tests of the whole crate.
+
+mod encoding;
+mod errors;
+mod generate;
+mod listing;
+mod mesa;
+mod support;
+mod validate;
