@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding, rules of bundles |
+//! | [`program`] | compiled programs |
 //! | [`simulator`] | execution of words |
 //! | [`text`] | programs as text, in the form of Mesa's disassembler |
 //!
@@ -27,5 +28,6 @@
 //! ```
 
 pub mod isa;
+pub mod program;
 pub mod simulator;
 pub mod text;

@@ -1,9 +1,12 @@
 //! The chips and their differences.
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! chips {
     ($($variant:ident $id:literal $aliases:literal $ooo:literal $upper_alu:literal $description:literal;)*) => {
         /// A chip, or a group of chips with the same instruction set.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
         pub enum Chip {
             $(#[doc = $description] $variant,)*
         }
