@@ -1,0 +1,143 @@
+//! Emission: bundles of the instruction set, branches and tags.
+
+mod alu;
+mod branches;
+mod units;
+
+use tgsi_vec4::Flow;
+use tgsi_vec4::simple::SimpleMachine;
+
+use crate::MidgardError;
+use crate::isa::alu::AluBundle;
+use crate::isa::texture::Barrier;
+use crate::isa::{Body, Bundle, Chip, Tag, encode_program};
+use crate::machine::{Machine, Op, Operation, Selected};
+use crate::program::{Program, Stage, UniformRow};
+use crate::schedule::{BundledInstruction, BundledProgram, Place};
+
+use alu::AluEmitter;
+use branches::{Element, Jump};
+
+/// The numbers of registers.
+#[derive(Clone, Copy, Debug)]
+struct Numbering {
+    chip: Chip,
+    /// The first work register that temporaries have.
+    first: u32,
+}
+
+/// Emits a program.
+pub(crate) fn emit(
+    selected: &Selected,
+    program: &BundledProgram,
+    uniforms: &[UniformRow],
+    registers: u32,
+    reserved: u32,
+    stage: Stage,
+    chip: Chip,
+) -> Result<Program, MidgardError> {
+    let numbering = Numbering { chip, first: reserved };
+    let mut elements = Vec::new();
+    let instructions = program.instructions();
+    let mut start = 0;
+    while let Some(first) = instructions.get(start) {
+        if first.op.place == Place::Flow {
+            elements.push(Element::Flow(flow(first)));
+            start += 1;
+            continue;
+        }
+        let count = instructions[start..]
+            .iter()
+            .take_while(|instruction| {
+                instruction.op.place != Place::Flow && instruction.op.bundle == first.op.bundle
+            })
+            .count();
+        let members = &instructions[start..start + count];
+        elements.push(Element::Bundle(bundle(selected, program, members, numbering)?));
+        start += count;
+    }
+    let bundles = branches::place(elements)?;
+    debug_assert_eq!(crate::isa::check_program(&bundles), Ok(()), "tags and targets are consistent");
+    let work_registers = (registers + reserved).min(16) as u8;
+    #[cfg(debug_assertions)]
+    {
+        let resources = crate::isa::Resources {
+            work_registers: work_registers.max(2),
+            ..crate::isa::Resources::new(chip, uniforms.len() as u8)
+        };
+        let checked = crate::isa::check_rules(&bundles, &resources);
+        debug_assert_eq!(checked, Ok(()), "bundles follow the rules of the machine");
+    }
+    Ok(Program {
+        chip,
+        stage,
+        words: encode_program(&bundles)?,
+        work_registers,
+        uniforms: uniforms.to_vec(),
+        system_buffer: selected.system_buffer,
+        system_rows: selected.system_rows.clone(),
+        inputs: selected.inputs.clone(),
+        outputs: selected.outputs.clone(),
+        results: selected.results.clone(),
+        textures: selected.textures.clone(),
+        images: selected.images.clone(),
+        stack: selected.stack,
+        shared: selected.shared,
+        workgroup: selected.workgroup,
+        discards: selected.discards,
+    })
+}
+
+fn flow(instruction: &BundledInstruction) -> Option<Flow> {
+    Machine::info(instruction.op.op).flow
+}
+
+/// Emits the instructions of a bundle.
+fn bundle(
+    selected: &Selected,
+    program: &BundledProgram,
+    members: &[BundledInstruction],
+    numbering: Numbering,
+) -> Result<Bundle, MidgardError> {
+    let operation = |member: &BundledInstruction| {
+        member.sources.first().and_then(|source| selected.operations.get(source.index as usize))
+    };
+    let first = members.first().map(|member| member.op.place);
+    let body = match first {
+        Some(Place::LoadStore) => {
+            let mut accesses = [None, None];
+            for (slot, member) in accesses.iter_mut().zip(members) {
+                if let Some(Operation::LoadStore(access)) = operation(member) {
+                    *slot = Some(units::load_store(access, member, numbering));
+                }
+            }
+            Body::LoadStore(crate::isa::load_store::LoadStoreBundle(accesses))
+        }
+        Some(Place::Texture) => match members.first() {
+            Some(member) if member.op.op != Op::Barrier => match operation(member) {
+                Some(Operation::Texture(texture)) => Body::Texture(units::texture(texture, member)),
+                _ => Body::Barrier(Barrier::default()),
+            },
+            _ => Body::Barrier(Barrier::default()),
+        },
+        _ => Body::Alu(AluEmitter::new(&program.constants, numbering).emit(members)?),
+    };
+    Ok(Bundle { next: Tag::Break, body })
+}
+
+/// An empty bundle, for programs and branches that have none.
+fn empty() -> Bundle {
+    Bundle { next: Tag::Break, body: Body::Alu(AluBundle::default()) }
+}
+
+/// Whether a bundle has a branch, or cannot have one.
+fn has_branch(bundle: &Bundle) -> bool {
+    !matches!(&bundle.body, Body::Alu(AluBundle { branch: None, .. }))
+}
+
+/// Adds a branch to a bundle.
+fn set_branch(bundle: &mut Bundle, jump: Jump) {
+    if let Body::Alu(alu) = &mut bundle.body {
+        alu.branch = Some(jump.branch(false, Tag::Break, 0));
+    }
+}

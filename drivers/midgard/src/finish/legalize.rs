@@ -1,0 +1,76 @@
+//! Instructions that exist: one component for operations of scalar units, four words of constants, immediates second.
+
+use tgsi_vec4::simple::{Destination, File, Instruction, Results, SimpleMachine, Source};
+
+use crate::isa::alu::Property;
+use crate::machine::{Machine, MachineInstruction, MachineProgram, Op};
+use crate::schedule::{Embedded, channels, is_scalar_only};
+
+/// Legalizes all instructions.
+pub(super) fn legalize(program: &mut MachineProgram) {
+    let instructions = program.take_instructions();
+    program.reserve(instructions.len());
+    for mut instruction in instructions {
+        exchange(&mut instruction);
+        copy_constants(program, &mut instruction);
+        if is_scalar_only(&instruction) && instruction.mask().count_ones() > 1 {
+            split(program, &instruction);
+        } else {
+            program.push(instruction);
+        }
+    }
+}
+
+/// Makes a constant the second operand of an operation that permits it.
+fn exchange(instruction: &mut MachineInstruction) {
+    let Op::Alu(op) = instruction.op else { return };
+    let is_constant = |number: usize| instruction.sources.get(number).is_some_and(|s| s.file == File::Constant);
+    if op.row().property == Property::Commutes && is_constant(0) && !is_constant(1) {
+        instruction.sources.swap(0, 1);
+    }
+}
+
+/// Copies constants, if there are more words than a bundle has.
+fn copy_constants(program: &mut MachineProgram, instruction: &mut MachineInstruction) {
+    for number in (0..instruction.sources.len()).rev() {
+        let fits = Embedded::default().add(instruction, &program.constants, |source| channels(instruction, source));
+        // The condition of a selection is copied in the same bundle.
+        let is_condition = instruction.op == Op::Select && number == 0;
+        let source = instruction.sources[number];
+        if source.file == File::Constant && (!fits || is_condition) && instruction.op != Op::Mov {
+            let temp = program.new_temp() as i32;
+            let read = tgsi_vec4::access::swizzled(channels(instruction, number), source.swizzle);
+            let to = Destination::new(File::Temporary, temp, read);
+            program.push(Instruction::new(Op::Mov, Some(to), [Source::new(File::Constant, source.index)]));
+            instruction.sources[number] = Source { file: File::Temporary, index: temp, ..source };
+        }
+    }
+}
+
+/// Splits an instruction into one for each component.
+fn split(program: &mut MachineProgram, instruction: &MachineInstruction) {
+    let Some(to) = instruction.destination else { return };
+    let info = Machine::info(instruction.op);
+    let components = (0..4).filter(|c| to.mask >> c & 1 != 0);
+    // One component is computed, and the others are copies of it.
+    if info.results == Results::Replicated {
+        let first = to.mask.trailing_zeros() as u8 & 3;
+        let temp = program.new_temp() as i32;
+        let one = Destination::new(File::Temporary, temp, 1 << first);
+        program.push(Instruction { destination: Some(one), ..instruction.clone() });
+        let value = Source::new(File::Temporary, temp).swizzled([first; 4]);
+        program.push(Instruction::new(Op::Mov, Some(to), [value]));
+        return;
+    }
+    let is_read = |source: &Source| source.file == to.file && source.index == to.index;
+    let overlaps = instruction.sources.iter().any(is_read);
+    let temp = if overlaps { program.new_temp() as i32 } else { to.index };
+    let file = if overlaps { File::Temporary } else { to.file };
+    for c in components {
+        let one = Destination { file, index: temp, mask: 1 << c, ..to };
+        program.push(Instruction { destination: Some(one), ..instruction.clone() });
+    }
+    if overlaps {
+        program.push(Instruction::new(Op::Mov, Some(to), [Source::new(File::Temporary, temp)]));
+    }
+}

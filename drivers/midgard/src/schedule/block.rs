@@ -1,0 +1,513 @@
+//! The list scheduler of a block, from the end to the start.
+//!
+//! An instruction is ready when all that follow it are in bundles. Of the ready ones, the scheduler prefers those that
+//! reduce the number of live components, then the latest.
+
+use std::collections::BTreeSet;
+
+use arrayvec::ArrayVec;
+use tgsi_vec4::Constants;
+use tgsi_vec4::simple::{Destination, File, Instruction, Results, SimpleMachine, Source};
+
+use super::bundle::{ADDED, AluMembers, Bundle, Condition, Member};
+use super::graph::{Edge, Node};
+use super::units::{can_execute, channels, is_vector_selection};
+use crate::isa::alu::{AluOp, Unit};
+use crate::isa::load_store::LoadStoreOp;
+use crate::machine::{CONDITION, DEPTH_ONLY, Machine, MachineInstruction, Op, Operation, WRITE_OUT};
+
+/// The number of ready instructions that are compared.
+const WINDOW: usize = 48;
+
+/// The number of instructions that access each temporary.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Uses {
+    pub(super) reads: u32,
+    pub(super) writes: u32,
+}
+
+/// Facts about the program.
+pub(super) struct Context<'a> {
+    pub(super) constants: &'a Constants,
+    pub(super) operations: &'a [Operation],
+    pub(super) uses: &'a [Uses],
+    pub(super) first_temp: u32,
+    /// The row of zeros.
+    pub(super) zero: Source,
+    /// Whether bundles have more than one instruction.
+    pub(super) packs: bool,
+}
+
+/// The kind of bundle of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Alu,
+    LoadStore,
+    Texture,
+    Barrier,
+}
+
+fn kind(op: Op) -> Kind {
+    match op {
+        Op::Load | Op::Store | Op::Atomic => Kind::LoadStore,
+        Op::Texture => Kind::Texture,
+        Op::Barrier => Kind::Barrier,
+        _ => Kind::Alu,
+    }
+}
+
+/// The scheduler of a block.
+pub(super) struct Scheduler<'a> {
+    context: &'a Context<'a>,
+    instructions: &'a [MachineInstruction],
+    nodes: &'a [Node],
+    /// Edges to instructions that are not in bundles.
+    remaining: Vec<u32>,
+    ready: BTreeSet<u32>,
+    /// The live components of each temporary.
+    live: Vec<u8>,
+    bundles: Vec<Bundle>,
+}
+
+impl<'a> Scheduler<'a> {
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        instructions: &'a [MachineInstruction],
+        nodes: &'a [Node],
+        live: Vec<u8>,
+    ) -> Scheduler<'a> {
+        let remaining: Vec<u32> = nodes.iter().map(|node| node.successors.len() as u32).collect();
+        let ready = (0..nodes.len() as u32).filter(|&node| remaining[node as usize] == 0).collect();
+        Scheduler { context, instructions, nodes, remaining, ready, live, bundles: Vec::new() }
+    }
+
+    /// Schedules all instructions. Returns the bundles in order.
+    pub(super) fn run(mut self) -> Vec<Bundle> {
+        while let Some(next) = self.choose(|_| true, |_| 0) {
+            let next = self.prefer_pairs(next);
+            match kind(self.instruction(next).op) {
+                Kind::Alu => self.alu(next),
+                Kind::LoadStore => self.load_store(next),
+                Kind::Texture => {
+                    let member = self.take(next);
+                    self.bundles.push(Bundle::Texture(member));
+                }
+                Kind::Barrier => {
+                    let member = self.take(next);
+                    self.bundles.push(Bundle::Barrier(member));
+                }
+            }
+        }
+        self.bundles.reverse();
+        self.bundles
+    }
+
+    fn instruction(&self, node: u32) -> &'a MachineInstruction {
+        &self.instructions[node as usize]
+    }
+
+    fn temp(&self, file: File, index: i32) -> Option<usize> {
+        let first = self.context.first_temp as i32;
+        (file == File::Temporary && index >= first).then(|| (index - first) as usize)
+    }
+
+    /// The change of the number of live components if an instruction is scheduled.
+    fn effect(&self, node: u32) -> i32 {
+        let instruction = self.instruction(node);
+        let mut effect = 0;
+        if let Some(to) = instruction.destination
+            && let Some(temp) = self.temp(to.file, to.index)
+        {
+            effect -= (self.live[temp] & to.mask).count_ones() as i32;
+        }
+        for (number, source) in instruction.sources.iter().enumerate() {
+            let Some(temp) = self.temp(source.file, source.index) else { continue };
+            let is_known = instruction.sources[..number].iter().any(|other| other.is_same_register(source));
+            if !is_known {
+                let read = tgsi_vec4::access::swizzled(channels(instruction, number), source.swizzle);
+                effect += (read & !self.live[temp]).count_ones() as i32;
+            }
+        }
+        effect
+    }
+
+    /// The best ready instruction that passes a test: by rank, then by its effect, then by its place.
+    fn choose(&self, passes: impl Fn(u32) -> bool, rank: impl Fn(u32) -> i32) -> Option<u32> {
+        let candidates = self.ready.iter().rev().take(WINDOW).copied().filter(|&node| passes(node));
+        candidates.min_by_key(|&node| (rank(node), self.effect(node), std::cmp::Reverse(node)))
+    }
+
+    /// Another instruction instead of a single load or store, while no second one is ready.
+    fn prefer_pairs(&self, chosen: u32) -> u32 {
+        let is_load_store = |node: u32| kind(self.instruction(node).op) == Kind::LoadStore;
+        if !self.context.packs || !is_load_store(chosen) {
+            return chosen;
+        }
+        let window = || self.ready.iter().rev().take(WINDOW).copied();
+        if window().filter(|&node| self.may_share(node, chosen)).count() > 0 {
+            return chosen;
+        }
+        self.choose(|node| kind(self.instruction(node).op) == Kind::Alu, |_| 0).unwrap_or(chosen)
+    }
+
+    /// Puts a node into the current bundle: those before it may become ready.
+    fn take(&mut self, node: u32) -> Member {
+        self.ready.remove(&node);
+        let instruction = self.instruction(node);
+        if let Some(to) = instruction.destination
+            && let Some(temp) = self.temp(to.file, to.index)
+        {
+            self.live[temp] &= !to.mask;
+        }
+        for (number, source) in instruction.sources.iter().enumerate() {
+            if let Some(temp) = self.temp(source.file, source.index) {
+                self.live[temp] |= tgsi_vec4::access::swizzled(channels(instruction, number), source.swizzle);
+            }
+        }
+        for &before in &self.nodes[node as usize].predecessors {
+            let remaining = &mut self.remaining[before as usize];
+            *remaining -= 1;
+            if *remaining == 0 {
+                self.ready.insert(before);
+            }
+        }
+        (node, instruction.clone())
+    }
+
+    /// Whether two instructions of the load/store unit may share a bundle.
+    fn may_share(&self, node: u32, other: u32) -> bool {
+        if node == other || kind(self.instruction(node).op) != Kind::LoadStore {
+            return false;
+        }
+        let stores_varying = |node: u32| {
+            let operation = self.instruction(node).sources.first();
+            let operation = operation.and_then(|source| self.context.operations.get(source.index as usize));
+            matches!(operation, Some(Operation::LoadStore(access)) if access.op == LoadStoreOp::StVaryF32)
+        };
+        stores_varying(node) == stores_varying(other) && self.nodes[node as usize].successors.iter().all(|edge| edge.0 != other)
+    }
+
+    fn load_store(&mut self, last: u32) {
+        let mut members = ArrayVec::new();
+        members.push(self.take(last));
+        if self.context.packs
+            && let Some(first) = self.choose(|node| self.may_share(node, last), |_| 0)
+        {
+            members.insert(0, self.take(first));
+        }
+        self.bundles.push(Bundle::LoadStore(members));
+    }
+
+    /// Whether a node may execute on a unit beside the instructions of a bundle that depend on it.
+    fn fits(&self, node: u32, unit: Unit, bundle: &AluMembers) -> bool {
+        let is_branch = |successor: u32| bundle.branch.as_ref().is_some_and(|branch| branch.0 == successor);
+        self.nodes[node as usize].successors.iter().all(|&(successor, edge)| {
+            if is_branch(successor) {
+                return false;
+            }
+            let Some(other) = bundle.unit_of(successor) else { return true };
+            let is_earlier_stage = !unit.is_second_stage() && other.is_second_stage();
+            match edge {
+                Edge::Result | Edge::Overwrite => is_earlier_stage,
+                Edge::Operand => (unit as u8) < other as u8,
+                Edge::Condition | Edge::Order => false,
+            }
+        })
+    }
+
+    fn alu(&mut self, first: u32) {
+        let mut bundle = AluMembers::default();
+        match self.instruction(first).op {
+            Op::If | Op::Discard => self.branch(&mut bundle, first),
+            Op::WriteOut { .. } => self.write_out(&mut bundle, first),
+            _ => {}
+        }
+        let is_branch = bundle.branch.is_some();
+        const ORDER: [(Unit, bool); 6] = [
+            (Unit::Smul, true),
+            (Unit::Vlut, false),
+            (Unit::Vadd, true),
+            (Unit::Vlut, true),
+            (Unit::Sadd, true),
+            (Unit::Vmul, true),
+        ];
+        for (unit, takes_copies) in ORDER {
+            let is_full = !self.context.packs && (is_branch || bundle.has_members());
+            if is_full {
+                break;
+            }
+            self.fill(&mut bundle, unit, takes_copies);
+        }
+        self.bundles.push(Bundle::Alu(Box::new(bundle)));
+    }
+
+    /// Gives a unit the best instruction for it.
+    fn fill(&mut self, bundle: &mut AluMembers, unit: Unit, takes_copies: bool) {
+        if !bundle.is_free(unit) {
+            return;
+        }
+        let passes = |node: u32| {
+            let instruction = self.instruction(node);
+            (takes_copies || instruction.op != Op::Mov)
+                && can_execute(unit, instruction)
+                && self.fits(node, unit, bundle)
+                && bundle.has_constants(instruction, self.context.constants)
+                && (instruction.op != Op::Select || self.has_condition(bundle, instruction))
+        };
+        let rank = |node: u32| {
+            let instruction = self.instruction(node);
+            let is_narrow = !unit.is_scalar() && instruction.mask().count_ones() == 1 && unit != Unit::Vlut;
+            i32::from(instruction.op == Op::Mov) * 2 + i32::from(is_narrow)
+        };
+        let Some(node) = self.choose(passes, rank) else { return };
+        let instruction = self.instruction(node);
+        if instruction.op == Op::Select && !self.place_condition(bundle, node) {
+            return;
+        }
+        let member = self.take(node);
+        // The constants of the condition may have taken the place.
+        let is_added = bundle.add(unit, member, self.context.constants);
+        debug_assert!(is_added, "the constants of a selection and its condition fit together");
+    }
+
+    /// Whether r31 can hold the condition of a selection.
+    fn has_condition(&self, bundle: &AluMembers, selection: &MachineInstruction) -> bool {
+        let Some(&condition) = selection.sources.first() else { return false };
+        match bundle.condition {
+            Condition::None => {
+                let vmul = bundle.is_free(Unit::Vmul);
+                let free = if is_vector_selection(selection) { vmul } else { vmul || bundle.is_free(Unit::Sadd) };
+                // A copy of the condition takes one word at most, or is an immediate.
+                let mut copy = Instruction::new(Op::Mov, None, [condition]);
+                copy.destination = Some(Destination::new(File::Special, CONDITION.into(), selection.mask()));
+                let mut both = bundle.clone();
+                let copy_fits = both.add(Unit::Vmul, (ADDED, copy.clone()), self.context.constants)
+                    || both.add(Unit::Sadd, (ADDED, copy), self.context.constants);
+                free && copy_fits && both.has_constants(selection, self.context.constants)
+            }
+            Condition::Selection(known) => {
+                !is_vector_selection(selection)
+                    && known.is_same_register(&condition)
+                    && scalar_of(selection, known) == scalar_of(selection, condition)
+            }
+            Condition::Branch => false,
+        }
+    }
+
+    /// Writes the condition of a selection to r31 in the first stage.
+    fn place_condition(&mut self, bundle: &mut AluMembers, selection: u32) -> bool {
+        let instruction = self.instruction(selection);
+        let Some(&condition) = instruction.sources.first() else { return false };
+        if bundle.condition != Condition::None {
+            return true;
+        }
+        let is_vector = is_vector_selection(instruction);
+        let mask = instruction.mask();
+        // Of r31, scalar selections read w.
+        let (to, from) = if is_vector {
+            (mask, condition.swizzle)
+        } else {
+            let first = mask.trailing_zeros() as usize & 3;
+            (0b1000, [condition.swizzle[first]; 4])
+        };
+        let units: &[Unit] = if is_vector { &[Unit::Vmul] } else { &[Unit::Sadd, Unit::Vmul] };
+        let is_placed = self.fuse(bundle, selection, condition, to, from, units)
+            || self.copy_condition(bundle, condition, to, from, units);
+        if is_placed {
+            let kept = if is_vector { condition } else { condition.swizzled(from) };
+            bundle.condition = Condition::Selection(kept);
+        }
+        is_placed
+    }
+
+    /// Copies a condition to r31.
+    fn copy_condition(
+        &self,
+        bundle: &mut AluMembers,
+        condition: Source,
+        mask: u8,
+        from: [u8; 4],
+        units: &[Unit],
+    ) -> bool {
+        let to = Destination::new(File::Special, CONDITION.into(), mask);
+        let copy: MachineInstruction = Instruction::new(Op::Mov, Some(to), [condition.swizzled(from)]);
+        units.iter().any(|&unit| {
+            can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants)
+        })
+    }
+
+    /// Makes the only instruction that computes a condition write r31, if nothing else reads it.
+    fn fuse(
+        &mut self,
+        bundle: &mut AluMembers,
+        reader: u32,
+        condition: Source,
+        mask: u8,
+        from: [u8; 4],
+        units: &[Unit],
+    ) -> bool {
+        let Some(temp) = self.temp(condition.file, condition.index) else { return false };
+        let uses = self.context.uses.get(temp).copied().unwrap_or_default();
+        if uses.reads != 1 || uses.writes != 1 {
+            return false;
+        }
+        let before = &self.nodes[reader as usize].predecessors;
+        let writes = |node: u32| {
+            let to = self.instruction(node).destination;
+            to.is_some_and(|to| to.file == condition.file && to.index == condition.index)
+        };
+        let Some(&producer) = before.iter().find(|&&node| writes(node)) else { return false };
+        // The reader has not been taken yet.
+        let edges = self.nodes[producer as usize].successors.iter().filter(|edge| edge.0 == reader).count() as u32;
+        if self.remaining[producer as usize] != edges {
+            return false;
+        }
+        let Some(instruction) = moved(self.instruction(producer), mask, from) else { return false };
+        let unit = units.iter().copied().find(|&unit| {
+            bundle.is_free(unit)
+                && can_execute(unit, &instruction)
+                && self.fits_except(producer, unit, bundle, reader)
+                && bundle.has_constants(&instruction, self.context.constants)
+        });
+        let Some(unit) = unit else { return false };
+        // Both instructions must fit.
+        let mut both = bundle.clone();
+        both.add(unit, (producer, instruction.clone()), self.context.constants);
+        if !both.has_constants(self.instruction(reader), self.context.constants) {
+            return false;
+        }
+        self.remaining[producer as usize] = 0;
+        self.take_fused(producer, reader);
+        bundle.add(unit, (producer, instruction), self.context.constants)
+    }
+
+    /// Takes a producer whose reader is about to be taken.
+    fn take_fused(&mut self, producer: u32, reader: u32) {
+        let edges = self.nodes[producer as usize].successors.iter().filter(|edge| edge.0 == reader).count() as u32;
+        let _ = self.take(producer);
+        // The edges of the reader must not make it ready again.
+        self.remaining[producer as usize] = edges + 1;
+    }
+
+    /// Like [`fits`](Self::fits), with any dependence of one node.
+    fn fits_except(&self, node: u32, unit: Unit, bundle: &AluMembers, reader: u32) -> bool {
+        self.nodes[node as usize].successors.iter().all(|&(successor, edge)| {
+            let Some(other) = bundle.unit_of(successor).filter(|_| successor != reader) else { return true };
+            edge == Edge::Operand && (unit as u8) < other as u8
+        })
+    }
+
+    /// Places a branch on a condition.
+    fn branch(&mut self, bundle: &mut AluMembers, node: u32) {
+        const UNITS: [Unit; 4] = [Unit::Smul, Unit::Sadd, Unit::Vadd, Unit::Vmul];
+        let instruction = self.instruction(node);
+        if let Some(&condition) = instruction.sources.first() {
+            let from = [condition.swizzle[0]; 4];
+            let _ = self.fuse(bundle, node, condition, 0b1000, from, &UNITS)
+                || self.copy_condition(bundle, condition, 0b1000, from, &UNITS);
+            bundle.condition = Condition::Branch;
+        }
+        let member = self.take(node);
+        bundle.branch = Some(member);
+    }
+
+    /// Places a write-out: r0 has the colour, r1 depth, stencil value, target, and the address to return to.
+    fn write_out(&mut self, bundle: &mut AluMembers, node: u32) {
+        let instruction = self.instruction(node);
+        let Op::WriteOut { target, has_depth, has_stencil } = instruction.op else { return };
+        bundle.condition = Condition::Branch;
+        let state = |mask: u8| Destination::new(File::Special, i32::from(WRITE_OUT) + 1, mask);
+        let mut parts = instruction.sources.iter().skip(1);
+        let mut copies: Vec<(Unit, MachineInstruction)> = Vec::new();
+        if has_depth && let Some(&depth) = parts.next() {
+            copies.push((Unit::Smul, Instruction::new(Op::Mov, Some(state(0b0001)), [depth])));
+        }
+        if has_stencil && let Some(&stencil) = parts.next() {
+            copies.push((Unit::Vlut, Instruction::new(Op::Mov, Some(state(0b0010)), [stencil])));
+        }
+        let has_number = target != 0;
+        let colour = Destination::new(File::Special, WRITE_OUT.into(), 0b1111);
+        let is_simple = !has_depth && !has_stencil && !has_number && target != DEPTH_ONLY;
+        let direct = if is_simple { self.colour_writer(node) } else { None };
+        let return_unit = match direct {
+            Some((_, Unit::Vadd)) => Unit::Smul,
+            _ => Unit::Vadd,
+        };
+        let counter = Source::new(File::Special, CONDITION.into()).swizzled([0; 4]);
+        let sum = Op::Alu(AluOp::Iadd);
+        copies.push((return_unit, Instruction::new(sum, Some(state(0b1000)), [counter, self.context.zero])));
+        if has_number {
+            // The number of the target is an immediate that emission adds.
+            copies.push((Unit::Sadd, Instruction::new(Op::Mov, Some(state(0b0100)), [self.context.zero])));
+        }
+        match direct {
+            Some((writer, unit)) => {
+                let mut written = self.instruction(writer).clone();
+                written.destination = Some(colour);
+                self.remaining[writer as usize] = 0;
+                self.take_fused(writer, node);
+                bundle.add(unit, (writer, written), self.context.constants);
+            }
+            None => {
+                if let Some(&value) = instruction.sources.first() {
+                    copies.push((Unit::Vmul, Instruction::new(Op::Mov, Some(colour), [value])));
+                }
+            }
+        }
+        for (unit, copy) in copies {
+            let is_added = bundle.add(unit, (ADDED, copy), self.context.constants);
+            debug_assert!(is_added, "a write-out reads few constants");
+        }
+        let member = self.take(node);
+        bundle.branch = Some(member);
+    }
+
+    /// The only instruction that computes a colour, if nothing else reads it, and a unit for it.
+    fn colour_writer(&self, write_out: u32) -> Option<(u32, Unit)> {
+        let colour = self.instruction(write_out).sources.first()?;
+        let temp = self.temp(colour.file, colour.index).filter(|_| colour.swizzle == [0, 1, 2, 3])?;
+        let uses = self.context.uses.get(temp)?;
+        let mut before = self.nodes[write_out as usize].predecessors.iter().copied();
+        let writer = before.find(|&node| {
+            let to = self.instruction(node).destination;
+            to.is_some_and(|to| to.file == colour.file && to.index == colour.index && to.mask == 15)
+        })?;
+        let instruction = self.instruction(writer);
+        let edges = self.nodes[writer as usize].successors.len() as u32;
+        let is_only = uses.reads == 1 && uses.writes == 1 && self.remaining[writer as usize] == edges;
+        let all_to_reader = self.nodes[writer as usize].successors.iter().all(|edge| edge.0 == write_out);
+        if !is_only || !all_to_reader || instruction.op == Op::Select {
+            return None;
+        }
+        [Unit::Vmul, Unit::Vadd].into_iter().find(|&unit| can_execute(unit, instruction)).map(|unit| (writer, unit))
+    }
+}
+
+/// The component of the condition of a selection with one condition.
+fn scalar_of(selection: &MachineInstruction, condition: Source) -> u8 {
+    condition.swizzle[selection.mask().trailing_zeros() as usize & 3]
+}
+
+/// An instruction with its results moved to components of r31.
+fn moved(instruction: &MachineInstruction, mask: u8, from: [u8; 4]) -> Option<MachineInstruction> {
+    let info = Machine::info(instruction.op);
+    if !instruction.op.is_alu() || instruction.op == Op::Select {
+        return None;
+    }
+    let mut moved = instruction.clone();
+    let old = instruction.mask();
+    let needed = (0..4).filter(|c| mask >> c & 1 != 0).fold(0, |needed, c: usize| needed | 1u8 << (from[c] & 3));
+    if needed & !old != 0 {
+        return None;
+    }
+    if info.results == Results::Componentwise {
+        for source in &mut moved.sources {
+            let swizzle = source.swizzle;
+            source.swizzle = from.map(|c| swizzle[usize::from(c & 3)]);
+        }
+    } else if mask.count_ones() != 1 {
+        return None;
+    }
+    moved.destination = Some(Destination::new(File::Special, CONDITION.into(), mask));
+    Some(moved)
+}

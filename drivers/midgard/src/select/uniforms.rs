@@ -1,0 +1,144 @@
+//! Uniforms: rows of uniform buffers as operands, and loads through run-time indices.
+
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Def, Inst};
+use tgsi_vec4::simple::{Destination, File, Source};
+
+use super::Selector;
+use super::operands::{lane, swizzled};
+use crate::MidgardError;
+use crate::isa::alu::AluOp;
+use crate::isa::load_store::{LoadStore, LoadStoreOp};
+use crate::isa::{LoadStoreRegister, Register};
+use crate::lower::is_operand;
+use crate::machine::{Op, Operation};
+use crate::program::{SystemRow, UniformRow};
+
+/// A load of 16 bytes of uniform buffer `buffer`, at an offset in bytes.
+pub(crate) fn uniform_load(buffer: u32, offset: i32) -> LoadStore {
+    use crate::isa::load_store::{IndexFormat, Operand};
+    let argument = LoadStoreRegister::from_code(buffer >> 2 & 7).unwrap_or(LoadStoreRegister::L0);
+    LoadStore {
+        argument: Operand { register: argument, component: buffer as u8 & 3 },
+        is_wide: buffer >> 5 & 1 != 0,
+        index_format: IndexFormat::from_code(buffer >> 6 & 3).unwrap_or(IndexFormat::Reserved),
+        // The lowest bit: the number of the buffer is in the other fields.
+        offset: (offset & 0xffff) << 2 | 1,
+        ..LoadStore::new(LoadStoreOp::LdUbo128, Register::UNUSED)
+    }
+}
+
+impl Selector<'_> {
+    /// A row of a uniform buffer, as an operand.
+    pub(super) fn uniform(&mut self, buffer: u32, row: u32) -> Source {
+        let row = UniformRow { buffer, row };
+        let uniforms = &mut self.uniforms;
+        let number = *self.uniform_numbers.entry(row).or_insert_with(|| {
+            uniforms.push(row);
+            (uniforms.len() - 1) as i32
+        });
+        Source::new(File::Uniform, number)
+    }
+
+    /// A row of system values, as an operand.
+    pub(super) fn system_row(&mut self, row: SystemRow) -> Source {
+        let known = self.system_rows.iter().position(|&known| known == row);
+        let number = known.unwrap_or_else(|| {
+            self.system_rows.push(row);
+            self.system_rows.len() - 1
+        });
+        self.uniform(self.system_buffer, number as u32)
+    }
+
+    /// The number of the uniform buffer of a block.
+    fn buffer_of(&self, block: u32) -> u32 {
+        block + u32::from(!self.shader.info.first_ubo_is_default_ubo)
+    }
+
+    /// The operand of a load of uniforms without run-time index.
+    pub(super) fn uniform_in_place(&mut self, def: Def) -> Option<Source> {
+        let body = self.body;
+        if !is_operand(body, def) {
+            return None;
+        }
+        let inst = body.def_inst(def);
+        let constant = |number: usize| body.constant_component(body.src(inst, number), 0).map(|value| value as u32);
+        match body.intrinsic(inst)? {
+            IntrinsicOp::LoadUniform => {
+                let row = body.base(inst).wrapping_add(constant(0)?);
+                Some(self.uniform(0, row))
+            }
+            IntrinsicOp::LoadUboVec4 => {
+                let row = body.base(inst).wrapping_add(constant(1)?);
+                let first = body.component(inst);
+                let source = self.uniform(self.buffer_of(constant(0)?), row);
+                Some(swizzled(source, [0, 1, 2, 3].map(|c: u8| (first + c).min(3))))
+            }
+            IntrinsicOp::LoadUbo => {
+                let offset = constant(1)?;
+                let first = (offset / 4 % 4) as u8;
+                let source = self.uniform(self.buffer_of(constant(0)?), offset / 16);
+                Some(swizzled(source, [0, 1, 2, 3].map(|c: u8| (first + c).min(3))))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn load_uniform(&mut self, inst: Inst) -> Result<(), MidgardError> {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return Ok(()) };
+        let index = self.source_of(body.source(inst, 0));
+        self.load_row(def, 0, (index, 4), body.base(inst), 0);
+        Ok(())
+    }
+
+    pub(super) fn load_ubo_vec4(&mut self, inst: Inst) -> Result<(), MidgardError> {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return Ok(()) };
+        let Some(block) = self.constant_of(body.source(inst, 0)) else {
+            return Err(self.lacks(inst, "run-time numbers of uniform buffers"));
+        };
+        let index = self.source_of(body.source(inst, 1));
+        let row = body.index(inst, IndexKind::Base) as u32;
+        self.load_row(def, self.buffer_of(block), (index, 4), row, body.component(inst));
+        Ok(())
+    }
+
+    pub(super) fn load_ubo(&mut self, inst: Inst) -> Result<(), MidgardError> {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return Ok(()) };
+        let Some(block) = self.constant_of(body.source(inst, 0)) else {
+            return Err(self.lacks(inst, "run-time numbers of uniform buffers"));
+        };
+        let offset = self.source_of(body.source(inst, 1));
+        self.load_row(def, self.buffer_of(block), (offset, 0), 0, 0);
+        Ok(())
+    }
+
+    /// Loads words from component `first` of a row on, which an index with a shift is added to.
+    fn load_row(&mut self, def: Def, buffer: u32, index: (Source, u8), row: u32, first: u8) {
+        let target = self.target(def);
+        let (mut index, shift) = index;
+        // The offset is signed, with 16 bits.
+        let mut offset = row.wrapping_mul(16);
+        if offset > 0x7fff {
+            let row = self.word(offset >> shift);
+            index = self.computed(AluOp::Iadd, 1, [index, row]);
+            offset = 0;
+        }
+        let number = self.next_operand();
+        let register = self.set_operand(number, 1, lane(index, 0));
+        let mut load = uniform_load(buffer, offset as i32);
+        load.index.register = if number == 0 { LoadStoreRegister::L0 } else { LoadStoreRegister::L1 };
+        load.shift = shift;
+        let operation = self.operation(Operation::LoadStore(load));
+        let operation = swizzled(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
+        self.load(target, operation, &[swizzled(register, [0; 4])]);
+    }
+
+    /// Appends a load.
+    pub(super) fn load(&mut self, target: Destination, operation: Source, addresses: &[Source]) {
+        let sources = std::iter::once(operation).chain(addresses.iter().copied());
+        self.push(tgsi_vec4::simple::Instruction::new(Op::Load, Some(target), sources));
+    }
+}
