@@ -26,7 +26,7 @@ use tgsi_compiler::{RunError, Runner};
 use tgsi_environment::{Inputs, KILLED_STEPS, LaneRegisters, Outputs, Resources, RunLimits};
 
 use crate::program::{FragmentOutput, FragmentResult, Program, Slot, Stage};
-use crate::simulator::{LaneResult, Launch, Simulator, Trap, Vec4, WriteOut};
+use crate::simulator::{LaneResult, Launch, Registers, Simulator, Trap, Vec4, WriteOut};
 
 use environment::Surroundings;
 use system::Tables;
@@ -60,23 +60,24 @@ impl ProgramRunner {
         Ok(ProgramRunner { tables: Tables::new(&program), program, simulator })
     }
 
-    /// The file of output registers, with zeros.
-    fn registers(&self, lanes: usize) -> LaneRegisters {
+    /// The number of output registers.
+    fn registers(&self) -> u64 {
         let varyings = self.program.outputs.iter().filter_map(|output| match output.slot {
             Slot::Register(register) => Some(register),
             _ => None,
         });
         let registers = varyings.chain(self.program.results.iter().map(|result| result.register));
-        LaneRegisters::new(lanes, registers.max().map_or(0, |last| last as usize + 1))
+        registers.max().map_or(0, |last| u64::from(last) + 1)
     }
 
     /// Checks the memory that a run needs.
     fn check_memory(&self, inputs: &Inputs, limits: RunLimits) -> Result<(), RunError> {
-        let threads = u64::from(self.program.stack).saturating_mul(inputs.lanes as u64);
+        let thread = self.registers() * size_of::<Vec4>() as u64 + size_of::<Registers>() as u64;
+        let threads = thread.saturating_add(self.program.stack.into()).saturating_mul(inputs.lanes as u64);
         let workgroup = u64::from(self.program.shared).max(inputs.shared_size as u64);
-        let bytes = threads.saturating_add(workgroup);
-        if bytes > limits.memory {
-            return Err(RunError::Failed(format!("the run needs {bytes} bytes of storage, which exceeds the limit")));
+        if threads.saturating_add(workgroup) > limits.memory {
+            let message = format!("the run needs more than {} bytes for registers and storage", limits.memory);
+            return Err(RunError::Failed(message));
         }
         Ok(())
     }
@@ -85,7 +86,7 @@ impl ProgramRunner {
 impl Runner for ProgramRunner {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
         self.check_memory(inputs, limits)?;
-        let registers = self.registers(inputs.lanes);
+        let registers = LaneRegisters::new(inputs.lanes, self.registers() as usize);
         let mut surroundings = Surroundings::new(&self.program, &self.tables, inputs, resources, registers);
         // The values of uniforms may differ between threads, see `Surroundings::preload`.
         let uniforms = vec![[0; 4]; self.program.uniforms.len()];

@@ -172,9 +172,10 @@ fn invalid_programs() {
     let row = crate::program::UniformRow { buffer: 0, row: 0 };
     let many = Program { uniforms: vec![row; 17], ..valid.clone() };
     assert_eq!(error(many), RunError::Code("registers have no place for 17 uniforms".to_owned()));
-    let large = Program { stack: u32::MAX, ..valid };
-    let inputs = Inputs { lanes: 1, ..Inputs::default() };
-    let found = run_with(large, &inputs, &mut AnalyticResources::default());
-    let expected = "the run needs 4294967295 bytes of storage, which exceeds the limit";
-    assert_eq!(found, Err(RunError::Failed(expected.to_owned())));
+    let output = varying(0, Slot::Register(u32::MAX), 15);
+    for large in [Program { stack: u32::MAX, ..valid.clone() }, Program { outputs: vec![output], ..valid.clone() }] {
+        let found = run_with(large, &numbered(1, 0), &mut AnalyticResources::default());
+        let expected = "the run needs more than 268435456 bytes for registers and storage";
+        assert_eq!(found, Err(RunError::Failed(expected.to_owned())));
+    }
 }
