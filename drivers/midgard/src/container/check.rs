@@ -108,7 +108,7 @@ fn interface(program: &Program) -> Result<(), ReadError> {
     require(program.inputs.iter().all(is_of_stage), "an input of another stage")?;
     require(program.stage == Stage::Vertex || program.outputs.is_empty(), "outputs of another stage")?;
     let is_register = |output: &Varying| matches!(output.slot, Slot::Register(_));
-    require(program.outputs.iter().all(is_register), "an output that is no register")?;
+    require(program.outputs.iter().all(is_register), "an output that is not a register")?;
     let has_results = program.discards || !program.results.is_empty();
     require(program.stage == Stage::Fragment || !has_results, "results of another stage")?;
     for result in &program.results {

@@ -165,7 +165,7 @@ mod tests {
             "the size of a workgroup is 18446744073709551615, which is not below 1025"
         );
         let slot = |slot| error(vertex(), &|program| program.outputs[0].slot = slot);
-        assert_eq!(slot(Slot::VertexId), "the program is invalid: an output that is no register");
+        assert_eq!(slot(Slot::VertexId), "the program is invalid: an output that is not a register");
         let discards = error(vertex(), &|program| program.discards = true);
         assert_eq!(discards, "the program is invalid: results of another stage");
     }

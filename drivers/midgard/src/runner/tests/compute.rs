@@ -130,7 +130,7 @@ fn counters() {
     assert_eq!(results, (0..8).map(|lane| 20 + lane * step).collect::<Vec<_>>());
 }
 
-/// Each thread stores to the workgroup's storage, waits, and reads what its neighbour has stored.
+/// Each thread stores to the workgroup's storage, waits, and reads the number that its neighbour has stored.
 #[test]
 fn storage_of_workgroups() {
     let storage = |component| {
