@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding, rules of bundles |
 //! | [`program`] | compiled programs |
+//! | [`container`] | files with compiled programs |
+//! | [`runner`] | runs of compiled programs, for comparison with the interpreter |
 //! | [`simulator`] | execution of words |
 //! | [`text`] | programs as text, in the form of Mesa's disassembler |
 //!
@@ -27,7 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod container;
 pub mod isa;
 pub mod program;
+pub mod runner;
 pub mod simulator;
 pub mod text;

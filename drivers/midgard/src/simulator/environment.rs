@@ -203,6 +203,12 @@ pub trait Environment {
         false
     }
 
+    /// Whether accesses of a thread to memory and images have effects, as those of discarded threads and helpers do not.
+    /// Without effects, stores are dropped, atomic operations give 0, and addresses may be invalid.
+    fn has_effects(&mut self, _lane: usize) -> bool {
+        true
+    }
+
     /// Executes a texture fetch. Returns the components for each thread.
     fn texture(&mut self, _fetch: &TextureFetch) -> [Vec4; 4] {
         [[0; 4]; 4]

@@ -414,6 +414,9 @@ impl LoadStoreUnit<'_> {
 
     fn atomic(&mut self, instruction: &LoadStore) -> Result<(), Trap> {
         let operation = atomic::Operation::of(instruction.op);
+        if self.is_killed {
+            return self.write_words(instruction, [0; 4]);
+        }
         let address = self.address(instruction);
         let mut read = |operand: Operand| {
             if operation.is_wide { self.pair(operand) } else { self.operand(operand).into() }

@@ -107,6 +107,12 @@ pub struct Launch<'a> {
     pub derivatives: Derivatives,
     /// The number of issued bundles after which the run ends with [`Trap::Steps`].
     pub steps: u32,
+    /// The number of issued bundles after which discarded threads leave loops, instead of a jump backwards, that no
+    /// other thread of the quad is in. They have no effects, and may have no other reason to leave.
+    pub killed_steps: u32,
+    /// Whether the first thread of a quad that executes a texture fetch states texture and sampler for the others, as in
+    /// the interpreters. Otherwise each thread has its own.
+    pub has_uniform_textures: bool,
 }
 
 impl Default for Launch<'_> {
@@ -119,6 +125,8 @@ impl Default for Launch<'_> {
             work_registers: 16,
             derivatives: Derivatives::Quad,
             steps: 1 << 20,
+            killed_steps: u32::MAX,
+            has_uniform_textures: false,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The flow of threads.
 
+use std::ops::RangeInclusive;
+
 use super::bundle::BundleState;
 use super::cube::Directions;
 use super::load_store::LoadStoreUnit;
@@ -140,10 +142,24 @@ impl<'a> Run<'a> {
                 if found_tag != tag {
                     return Err(Trap::Tag(at, tag, found_tag));
                 }
+                if found <= at && self.steps > self.launch.killed_steps && self.is_idle(lane, found..=at) {
+                    if self.continue_after(at, bundle, lane).is_err() {
+                        self.lanes[lane].at = None;
+                    }
+                    return Ok(());
+                }
                 Some(found)
             }
         };
         Ok(())
+    }
+
+    /// Whether a thread in a loop of these bundles has no effect: it is discarded, and no thread of its quad that is not
+    /// discarded is in the loop.
+    fn is_idle(&self, lane: usize, bundles: RangeInclusive<usize>) -> bool {
+        let is_in_loop = |lane: &Lane| lane.at.is_some_and(|at| bundles.contains(&at));
+        let mut quad = self.lanes.iter().skip(lane & !3).take(4);
+        self.lanes[lane].is_killed && !quad.any(|lane| !lane.is_killed && is_in_loop(lane))
     }
 
     /// Executes a bundle of the ALU on a thread.
@@ -220,7 +236,7 @@ impl<'a> Run<'a> {
                 let mut unit = LoadStoreUnit {
                     index: at,
                     lane,
-                    is_killed: state.is_killed,
+                    is_killed: state.is_killed || !self.environment.has_effects(lane),
                     resources: self.resources,
                     registers: &mut state.registers,
                     directions: &mut self.directions,
@@ -250,6 +266,7 @@ impl<'a> Run<'a> {
                 active,
                 resources: self.resources,
                 derivatives: self.launch.derivatives,
+                has_uniform_textures: self.launch.has_uniform_textures,
                 directions: &self.directions,
                 environment: self.environment,
             };

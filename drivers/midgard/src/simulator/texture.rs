@@ -26,6 +26,8 @@ pub(super) struct TextureUnit<'a> {
     pub(super) resources: Resources,
     /// The kind of derivatives.
     pub(super) derivatives: Derivatives,
+    /// Whether the first active thread states texture and sampler.
+    pub(super) has_uniform_textures: bool,
     /// The directions of cube coordinates.
     pub(super) directions: &'a Directions,
     /// The surroundings.
@@ -148,7 +150,8 @@ impl TextureUnit<'_> {
         let mut results = [[0; 4]; 4];
         let mut is_done = self.active.map(|is_active| !is_active);
         while let Some(next) = is_done.iter().position(|&is_done| !is_done) {
-            let is_same = [0, 1, 2, 3].map(|lane: usize| !is_done[lane] && numbers[lane] == numbers[next]);
+            let is_next = |lane: usize| self.has_uniform_textures || numbers[lane] == numbers[next];
+            let is_same = [0, 1, 2, 3].map(|lane: usize| !is_done[lane] && is_next(lane));
             let fetch = TextureFetch {
                 first_lane: self.first_lane,
                 op: texture.op,

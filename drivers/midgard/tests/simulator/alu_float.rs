@@ -209,7 +209,7 @@ fn floats_of_other_widths() {
         let found = f64::from_bits(u64::from(low) | u64::from(high) << 32);
         let is_close = (found - f64::from(expected)).abs() < 1e-6;
         assert!(
-            is_close || found == expected.into() || found.is_nan() && expected.is_nan(),
+            is_close || found == f64::from(expected) || found.is_nan() && expected.is_nan(),
             "{op:?} {found} {expected}"
         );
     }

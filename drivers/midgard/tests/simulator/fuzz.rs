@@ -20,6 +20,8 @@ fn run(choice: &mut Choice, words: &[u32]) -> Option<bool> {
         helpers: &[false, true],
         uniforms: &[[1; 4], [2; 4], [3; 4], [4; 4], [5; 4], [6; 4], [7; 4], [8; 4]],
         steps: 200,
+        killed_steps: choice.of(&[50, u32::MAX]),
+        has_uniform_textures: choice.of(&[false, true]),
         ..Launch::default()
     };
     let _ = check_rules(simulator.bundles(), &Resources::new(chip, 8));
