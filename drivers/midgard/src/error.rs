@@ -49,9 +49,14 @@ impl MidgardError {
         Encode => "T2504" "midgard-encoding",
         Registers => "T2505" "midgard-registers",
     }
+}
 
-    /// The instruction of the shader that the error is about, if there is one.
-    pub fn inst(&self) -> Option<Inst> {
+impl TargetError for MidgardError {
+    fn code(&self) -> ErrorCode {
+        MidgardError::code(self)
+    }
+
+    fn inst(&self) -> Option<Inst> {
         match self {
             MidgardError::Lacks { inst, .. } => *inst,
             MidgardError::Lower(error) => error.inst(),

@@ -30,8 +30,20 @@
 //! ```
 
 pub mod container;
+mod driver;
+mod emit;
+mod error;
+mod finish;
 pub mod isa;
+mod lower;
+mod machine;
+mod options;
 pub mod program;
 pub mod runner;
+mod schedule;
+mod select;
 pub mod simulator;
 pub mod text;
+
+pub use driver::{DRIVER, Midgard, run_target, runner};
+pub use error::MidgardError;

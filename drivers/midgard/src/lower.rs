@@ -3,7 +3,7 @@
 //! The order is that of backends that chase registers: phis, then arrays and vectors become registers, with uses of
 //! the components of a vector moved to the vector first; the remaining accesses become trivial last.
 
-use tgsi_ir::body::{Body, Def};
+use tgsi_ir::body::Body;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
@@ -13,7 +13,7 @@ use tgsi_ir::passes::{
     lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
-use tgsi_ir::{Shader, ShaderStage};
+use tgsi_ir::{Def, Shader, ShaderStage};
 use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_registers::lower::{LowerError, Vec4Target, lower_structure};
 use tgsi_registers::modifiers::ModifierPolicy;

@@ -53,6 +53,12 @@ static DRIVERS: &[DriverRow] = &[
         run_target: Some(tgsi_driver_cpu::run_target),
         ..DriverRow::new(&tgsi_driver_cpu::DRIVER)
     },
+    #[cfg(feature = "midgard")]
+    DriverRow {
+        runner: Some(tgsi_driver_midgard::runner),
+        run_target: Some(tgsi_driver_midgard::run_target),
+        ..DriverRow::new(&tgsi_driver_midgard::DRIVER)
+    },
     #[cfg(feature = "nv40")]
     DriverRow {
         runner: Some(tgsi_driver_nv40::runner),

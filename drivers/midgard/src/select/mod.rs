@@ -28,6 +28,7 @@ use crate::options::MidgardOptions;
 use crate::program::{SystemRow, Texture, UniformRow};
 
 use interface::Interface;
+pub(crate) use uniforms::uniform_load;
 
 /// An array of registers in the storage of the thread.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +48,6 @@ struct Selector<'a> {
     /// The arrays, by handle.
     arrays: SecondaryMap<Def, Option<Array>>,
     operations: Vec<Operation>,
-    /// The numbers of loads of memory that does not change.
-    loads: HashMap<LoadKey, i32>,
     uniforms: Vec<UniformRow>,
     uniform_numbers: HashMap<UniformRow, i32>,
     system_buffer: u32,
@@ -64,9 +63,6 @@ struct Selector<'a> {
     /// The depth of nested control flow.
     depth: u32,
 }
-
-/// The opcode, and the fields of a load.
-type LoadKey = (u8, u32, u32, i32, u8, u8);
 
 /// Selects the instructions of a lowered shader.
 pub(crate) fn select(shader: &Shader, options: &MidgardOptions) -> Result<Selected, MidgardError> {
@@ -88,10 +84,9 @@ impl<'a> Selector<'a> {
             temps: SecondaryMap::new(),
             arrays: SecondaryMap::new(),
             operations: Vec::new(),
-            loads: HashMap::new(),
             uniforms: Vec::new(),
             uniform_numbers: HashMap::new(),
-            system_buffer: shader.num_ubos.saturating_add(1),
+            system_buffer: shader.info.num_ubos.saturating_add(1),
             system_rows: Vec::new(),
             interface: Interface::default(),
             textures: Vec::new(),

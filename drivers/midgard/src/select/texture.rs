@@ -118,7 +118,6 @@ impl Selector<'_> {
         unit: u32,
         target: Destination,
     ) -> Result<(), MidgardError> {
-        let body = self.body;
         let is_fetch = matches!(data.op, TexOp::Txf | TexOp::TxfMs);
         let sampler = if is_fetch { 0 } else { self.texture_unit(inst, data, TexSrcKind::SamplerDeref)? };
         let is_vertex = self.shader.stage != ShaderStage::Fragment;

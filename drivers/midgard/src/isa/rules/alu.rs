@@ -174,11 +174,12 @@ fn check_hazards(found: &[Accesses]) -> Result<(), Rule> {
         if write.register == Register::UNUSED {
             continue;
         }
-        for (other, accesses) in found.iter().enumerate().filter(|&(other, _)| other != index) {
+        // Operands of earlier units may be overwritten.
+        for accesses in &found[index + 1..] {
             // Reads of r26 are embedded constants and those of r28 texels, not the values written there.
             let is_separate = matches!(write.register.role(), Role::LoadStore | Role::Texture);
             let reads = accesses.reads.iter().flatten().filter(|_| !is_separate);
-            let mut all = reads.chain(Some(&accesses.write).filter(|_| other > index));
+            let mut all = reads.chain(Some(&accesses.write));
             if all.any(|access| access.register == write.register && access.bytes & write.bytes != 0) {
                 return Err(Rule::Hazard(write.register.number()));
             }
