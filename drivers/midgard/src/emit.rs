@@ -58,11 +58,13 @@ pub(crate) fn emit(
     }
     let bundles = branches::place(elements)?;
     debug_assert_eq!(crate::isa::check_program(&bundles), Ok(()), "tags and targets are consistent");
-    let work_registers = (registers + reserved).min(16) as u8;
+    // Write-outs use r0 and r1.
+    let least = if stage == Stage::Fragment { 2 } else { 0 };
+    let work_registers = (registers + reserved).clamp(least, 16) as u8;
     #[cfg(debug_assertions)]
     {
         let resources = crate::isa::Resources {
-            work_registers: work_registers.max(2),
+            work_registers,
             ..crate::isa::Resources::new(chip, uniforms.len() as u8)
         };
         let checked = crate::isa::check_rules(&bundles, &resources);

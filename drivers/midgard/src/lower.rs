@@ -9,7 +9,7 @@ use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64, lower_pack, lower_sample_positions,
+    lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_idiv, lower_int64, lower_pack, lower_sample_positions,
     lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
@@ -108,6 +108,8 @@ fn lower_words(shader: &mut Shader, options: &CompilerOptions, passes: &mut Pass
     progress |= passes.run_on(shader, "midgard:lower_samples_identical", lower_samples_identical);
     progress |= passes.run_on(shader, "midgard:lower_doubles", |s| lower_doubles(s, options));
     progress |= passes.run_on(shader, "midgard:lower_int64", |s| lower_int64(s, options));
+    progress |= passes.run_on(shader, "midgard:lower_idiv", |s| lower_idiv(s, options));
+    progress |= passes.run_on(shader, "midgard:lower_alu", |s| lower_alu(s, options));
     progress |= passes.run_on(shader, "midgard:lower_pack", |s| lower_pack(s, options));
     if progress {
         passes.run_on(shader, "midgard:finish", |s| finish(s, options));

@@ -83,6 +83,11 @@ impl<'a> Scheduler<'a> {
 
     /// Schedules all instructions. Returns the bundles in order.
     pub(super) fn run(mut self) -> Vec<Bundle> {
+        // Control flow is last.
+        let last = (self.nodes.len() as u32).checked_sub(1);
+        if let Some(last) = last.filter(|&last| self.instruction(last).op == Op::If) {
+            self.alu(last);
+        }
         while let Some(next) = self.choose(|_| true, |_| 0) {
             let next = self.prefer_pairs(next);
             match kind(self.instruction(next).op) {

@@ -86,7 +86,7 @@ pub(crate) fn schedule(program: &mut MachineProgram, operations: &[Operation], p
         }
         let range = block.start..block.end;
         // Of control flow, only conditions are in bundles.
-        let last = program.instructions().get(block.end.wrapping_sub(1));
+        let last = program.instructions()[range.clone()].last();
         let flow = last.filter(|last| Machine::info(last.op).flow.is_some());
         let is_plain_flow = flow.is_some_and(|flow| flow.op != Op::If);
         let range = if is_plain_flow { range.start..range.end - 1 } else { range };
