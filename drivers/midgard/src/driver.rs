@@ -138,8 +138,7 @@ impl Target for MidgardTarget {
 
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
-        fidelity.approximations = &[AluOp::Fpow, AluOp::Fdiv];
-        fidelity.device_ops = &[AluOp::Fsin, AluOp::Fcos];
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Fsin];
         fidelity
     }
 

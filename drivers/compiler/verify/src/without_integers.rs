@@ -15,13 +15,11 @@ use crate::open::UndefinedOperation;
 pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedOperation> {
     let mut kinds: Vec<&UndefinedOperation> = KINDS_EVERYWHERE.iter().collect();
     let fidelity = target.fidelity(stage);
-    if !fidelity.lacks_integers {
-        return kinds;
-    }
+    let lacks_integers = fidelity.lacks_integers;
     for (is_open, open) in [
-        (true, KINDS_WITHOUT_INTEGERS),
-        (fidelity.lacks_selections, KINDS_WITHOUT_SELECTIONS),
-        (fidelity.lacks_comparisons, KINDS_WITHOUT_COMPARISONS),
+        (lacks_integers, KINDS_WITHOUT_INTEGERS),
+        (lacks_integers && fidelity.lacks_selections, KINDS_WITHOUT_SELECTIONS),
+        (lacks_integers && fidelity.lacks_comparisons, KINDS_WITHOUT_COMPARISONS),
         (fidelity.approximations.contains(&AluOp::Fsin), KINDS_WITHOUT_PERIODIC),
         (fidelity.approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
         (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),

@@ -189,7 +189,18 @@ impl<'a> Scheduler<'a> {
             let operation = operation.and_then(|source| self.context.operations.get(source.index as usize));
             matches!(operation, Some(Operation::LoadStore(access)) if access.op == LoadStoreOp::StVaryF32)
         };
-        stores_varying(node) == stores_varying(other) && self.nodes[node as usize].successors.iter().all(|edge| edge.0 != other)
+        // The rules of the machine do not tell components of operand registers apart.
+        let reads_result = |reader: u32, writer: u32| {
+            let to = self.instruction(writer).destination.filter(|to| to.file == File::Special);
+            to.is_some_and(|to| {
+                let sources = &self.instruction(reader).sources;
+                sources.iter().any(|source| source.file == to.file && source.index == to.index)
+            })
+        };
+        stores_varying(node) == stores_varying(other)
+            && self.nodes[node as usize].successors.iter().all(|edge| edge.0 != other)
+            && !reads_result(node, other)
+            && !reads_result(other, node)
     }
 
     fn load_store(&mut self, last: u32) {
