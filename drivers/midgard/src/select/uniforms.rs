@@ -52,7 +52,8 @@ impl Selector<'_> {
 
     /// The number of the uniform buffer of a block.
     fn buffer_of(&self, block: u32) -> u32 {
-        block + u32::from(!self.shader.info.first_ubo_is_default_ubo)
+        // Buffers with greater numbers do not exist.
+        block.wrapping_add(u32::from(!self.shader.info.first_ubo_is_default_ubo)).min(0xff)
     }
 
     /// The operand of a load of uniforms without run-time index.
