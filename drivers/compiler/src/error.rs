@@ -37,6 +37,12 @@ pub trait TargetError: Error + Send + Sync + 'static {
         None
     }
 
+    /// Whether the machine lacks a feature of the shader, or has less of something than the shader needs. Checks with
+    /// generated shaders pass over such shaders.
+    fn is_limit(&self) -> bool {
+        false
+    }
+
     /// Adds the instruction of the source that [`inst`](Self::inst) comes from.
     fn located(self, shader: &tgsi_ir::Shader) -> Box<dyn TargetError>
     where
@@ -121,6 +127,10 @@ impl<E: TargetError> TargetError for Located<E> {
     fn hint(&self) -> Option<String> {
         self.error.hint()
     }
+
+    fn is_limit(&self) -> bool {
+        self.error.is_limit()
+    }
 }
 
 /// The part of a TGSI source that an error is about. Targets see IR, in which the only positions are those of
@@ -188,6 +198,11 @@ pub enum CompileError {
 }
 
 impl CompileError {
+    /// Whether the target's machine [lacks something](TargetError::is_limit) that the shader needs.
+    pub fn is_limit(&self) -> bool {
+        matches!(self, CompileError::Target { error, .. } if error.is_limit())
+    }
+
     /// The code of the error.
     pub fn code(&self) -> ErrorCode {
         match self {

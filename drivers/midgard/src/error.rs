@@ -56,6 +56,10 @@ impl TargetError for MidgardError {
         MidgardError::code(self)
     }
 
+    fn is_limit(&self) -> bool {
+        matches!(self, MidgardError::Stage { .. } | MidgardError::Lacks { .. } | MidgardError::Registers)
+    }
+
     fn inst(&self) -> Option<Inst> {
         match self {
             MidgardError::Lacks { inst, .. } => *inst,

@@ -78,7 +78,10 @@ pub fn compare_stages(
     let shader = &*interface(source);
     let enter = |kind| step.set(CheckStep::Executor(kind));
     let error = |error: ExecutorError| Defect::error(step.get(), error);
-    let compile_error = |problem: CompileError| error(problem.into());
+    let compile_error = |problem: CompileError| {
+        let kind = if problem.is_limit() { DefectKind::Limit } else { DefectKind::Error };
+        Defect { kind, ..error(problem.into()) }
+    };
 
     enter(ExecutorKind::Stage(Stage::Registers));
     let integers = checker.interface_integers(source, shader.processor).map_err(compile_error)?;

@@ -38,6 +38,8 @@ pub enum DefectKind {
     Difference,
     /// The shader cannot be compiled or run.
     Error,
+    /// The target's machine [lacks something](tgsi_compiler::TargetError::is_limit) that the shader needs.
+    Limit,
     /// A run took too long on a device and was abandoned.
     TimedOut,
     /// The compiler, the driver or the runner panicked.

@@ -124,6 +124,8 @@ struct Progress {
     failed: Mutex<Vec<Failed>>,
     counts: Mutex<OpcodeCounts>,
     number: AtomicUsize,
+    /// Shaders that need something that the target's machine lacks.
+    beyond: AtomicUsize,
 }
 
 fn verify(
@@ -133,7 +135,7 @@ fn verify(
     generator: &Generator,
 ) -> Result<Status, Failure> {
     let begun = Instant::now();
-    let progress = Progress { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
+    let progress = Progress { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0), beyond: AtomicUsize::new(0) };
     let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} shaders, {eta} left, {msg}") {
         bar.set_style(style);
@@ -169,8 +171,12 @@ fn verify(
     if arguments.opcodes {
         text += &opcode_table(&progress.counts.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
+    let beyond = match progress.beyond.into_inner() {
+        0 => String::new(),
+        count => format!(", {count} beyond the limits of the target"),
+    };
     text += &format!(
-        "{} shaders (seeds {} to {}) in {:.1} s: {} failed{}\n",
+        "{} shaders (seeds {} to {}) in {:.1} s: {} failed{beyond}{}\n",
         next - arguments.seed,
         arguments.seed,
         next.saturating_sub(1),
@@ -205,7 +211,9 @@ fn one(
         let changed = original.and_then(|original| compare(original, &shader, checker.seeds, limits).defect());
         changed.or_else(|| checker.verify_generated(&shader).defect())
     };
-    if let Some(defect) = defect {
+    if defect.as_ref().is_some_and(|defect| defect.kind == DefectKind::Limit) {
+        progress.beyond.fetch_add(1, Ordering::Relaxed);
+    } else if let Some(defect) = defect {
         progress.number.fetch_add(1, Ordering::Relaxed);
         let mut written = None;
         if let Some(folder) = &arguments.out_dir {
