@@ -138,7 +138,7 @@ impl Target for MidgardTarget {
 
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
-        fidelity.approximations = &[AluOp::Fpow, AluOp::Fsin];
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Fsin, AluOp::Fdiv];
         fidelity
     }
 

@@ -22,6 +22,7 @@ pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedO
         (lacks_integers && fidelity.lacks_comparisons, KINDS_WITHOUT_COMPARISONS),
         (fidelity.approximations.contains(&AluOp::Fsin), KINDS_WITHOUT_PERIODIC),
         (fidelity.approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
+        (fidelity.approximations.contains(&AluOp::Fdiv), KINDS_WITHOUT_DIVISION),
         (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),
         (fidelity.approximations.contains(&AluOp::FlrpMad), KINDS_WITHOUT_INTERPOLATION),
     ] {
@@ -74,6 +75,13 @@ const KINDS_WITHOUT_PERIODIC: &[UndefinedOperation] = &[
 const KINDS_WITHOUT_POWERS: &[UndefinedOperation] = &[
     UndefinedOperation::of_error("error of a power", |body, inst| change_power(body, inst, 1.0)),
     UndefinedOperation::of_error("error of a power", |body, inst| change_power(body, inst, -1.0)),
+];
+
+/// Operations that a target leaves open if it multiplies by the reciprocal instead of dividing.
+const KINDS_WITHOUT_DIVISION: &[UndefinedOperation] = &[
+    UndefinedOperation::of("quotient that is a product", change_quotient),
+    UndefinedOperation::of("unpacked number", |body, inst| change_unpacked(body, inst, 1.0)),
+    UndefinedOperation::of("unpacked number", |body, inst| change_unpacked(body, inst, -1.0)),
 ];
 
 /// Operations that a target leaves open if its reciprocal square root ignores the sign, or if it divides by a root.
@@ -315,6 +323,31 @@ fn change_power(body: &mut Body, inst: Inst, sign: f32) -> bool {
         let error = b.alu_sized(AluOp::Fmul, count, &[magnitude.into(), relative]);
         let factor = b.alu_sized(AluOp::Fadd, count, &[error.into(), one]);
         b.alu_sized(AluOp::Fmul, count, &[result, factor.into()])
+    });
+    true
+}
+
+/// Replaces a quotient by the product with the reciprocal.
+fn change_quotient(body: &mut Body, inst: Inst) -> bool {
+    let is_quotient = body.alu_op(inst) == Some(AluOp::Fdiv);
+    let Some(def) = body.inst_def(inst).filter(|&def| is_quotient && body.bit_size(def) == 32) else { return false };
+    let [dividend, divisor] = [0, 1].map(|number| AluSrc::of(body, body.source(inst, number)));
+    change_result(body, inst, def, |b, _, count| {
+        let reciprocal = b.alu_sized(AluOp::Frcp, count, &[divisor]);
+        b.alu_sized(AluOp::Fmul, count, &[dividend, reciprocal.into()])
+    });
+    true
+}
+
+/// Changes the last bits of a normalized number.
+fn change_unpacked(body: &mut Body, inst: Inst, sign: f32) -> bool {
+    use AluOp::{UnpackSnorm2x16, UnpackSnorm4x8, UnpackUnorm2x16, UnpackUnorm4x8};
+    let op = body.alu_op(inst);
+    let is_unpacked = matches!(op, Some(UnpackSnorm2x16 | UnpackSnorm4x8 | UnpackUnorm2x16 | UnpackUnorm4x8));
+    let Some(def) = body.inst_def(inst).filter(|_| is_unpacked) else { return false };
+    change_result(body, inst, def, |b, result, count| {
+        let factor = AluSrc::component(b.f32_const(1.0 + sign / (1 << 22) as f32), 0);
+        b.alu_sized(AluOp::Fmul, count, &[result, factor])
     });
     true
 }
