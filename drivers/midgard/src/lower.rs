@@ -9,8 +9,9 @@ use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_idiv, lower_int64, lower_pack, lower_sample_positions,
-    lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
+    lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_idiv, lower_int64, lower_pack,
+    lower_sample_positions, lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop, opt_cse, opt_dce,
+    remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Shader, ShaderStage};
@@ -140,7 +141,9 @@ pub(crate) fn is_operand(body: &Body, def: Def) -> bool {
         Some(IntrinsicOp::LoadUboVec4) => constant(0).is_some() && constant(1).is_some(),
         Some(IntrinsicOp::LoadUbo) => {
             let is_in_row = |offset: u64| {
-                offset.is_multiple_of(4) && offset / 4 % 4 + u64::from(body.num_components(def)) <= 4 && offset < 1 << 16
+                offset.is_multiple_of(4)
+                    && offset / 4 % 4 + u64::from(body.num_components(def)) <= 4
+                    && offset < 1 << 16
             };
             constant(0).is_some() && constant(1).is_some_and(is_in_row)
         }

@@ -73,14 +73,22 @@ impl Spilled {
             .iter()
             .enumerate()
             .filter(|&(temp, _)| has_operand[temp])
-            .map(|(temp, &(start, end, uses))| (end.saturating_sub(start) as f32 / uses.max(1.0), temp as i32 + first_temp as i32))
+            .map(|(temp, &(start, end, uses))| {
+                (end.saturating_sub(start) as f32 / uses.max(1.0), temp as i32 + first_temp as i32)
+            })
             .filter(|&(value, temp)| value > 1.0 && !self.short.contains(&temp))
             .collect();
         candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
         candidates.into_iter().take(count.max(1)).map(|(_, temp)| temp).collect()
     }
 
-    fn rewrite(&mut self, selected: &mut Selected, mut instruction: MachineInstruction, operand: Option<u8>, slot: &impl Fn(i32) -> Option<u32>) {
+    fn rewrite(
+        &mut self,
+        selected: &mut Selected,
+        mut instruction: MachineInstruction,
+        operand: Option<u8>,
+        slot: &impl Fn(i32) -> Option<u32>,
+    ) {
         let info = Machine::info(instruction.op);
         let mut loaded: Vec<(i32, i32)> = Vec::new();
         for number in 0..instruction.sources.len() {

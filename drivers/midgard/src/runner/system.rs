@@ -105,18 +105,18 @@ impl Surroundings<'_, '_> {
                 let [low, high] = address_words(memory::counters(number));
                 [low, high, 0, 0]
             }
-            SystemRow::TextureSize(number) => {
-                let (dim, is_array) = dimensions(self.tables.textures.get(&number));
-                let size = self.resources.texture_size(number, 0, dim, is_array);
+            SystemRow::TextureSize { texture, level } => {
+                let Some((dim, is_array)) = dimensions(self.tables.textures.get(&texture)) else { return [0; 4] };
+                let size = self.resources.texture_size(texture, level, dim, is_array);
                 let [x, y, z] = size.size;
                 [x, y, z, size.levels]
             }
             SystemRow::TextureSamples(number) => {
-                let (dim, is_array) = dimensions(self.tables.textures.get(&number));
+                let Some((dim, is_array)) = dimensions(self.tables.textures.get(&number)) else { return [0; 4] };
                 [self.resources.texture_size(number, 0, dim, is_array).samples, 0, 0, 0]
             }
             SystemRow::ImageSize(number) => {
-                let (dim, is_array) = dimensions(self.tables.images.get(&number));
+                let Some((dim, is_array)) = dimensions(self.tables.images.get(&number)) else { return [0; 4] };
                 let size = self.resources.image_size(number, dim, is_array);
                 let [x, y, z] = size.size;
                 [x, y, z, size.samples]
@@ -141,7 +141,7 @@ impl Surroundings<'_, '_> {
     }
 }
 
-/// The dimensions of a texture or image, and whether it has layers.
-fn dimensions(texture: Option<&Texture>) -> (SamplerDim, bool) {
-    texture.map_or((SamplerDim::Dim2D, false), |texture| (texture.dimensions.into(), texture.is_array))
+/// The dimensions of a texture or image, and whether it has layers. `None` if the program does not list it.
+fn dimensions(texture: Option<&Texture>) -> Option<(SamplerDim, bool)> {
+    texture.map(|texture| (texture.dimensions.into(), texture.is_array))
 }

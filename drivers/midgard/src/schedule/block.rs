@@ -189,7 +189,8 @@ impl<'a> Scheduler<'a> {
             let operation = operation.and_then(|source| self.context.operations.get(source.index as usize));
             matches!(operation, Some(Operation::LoadStore(access)) if access.op == LoadStoreOp::StVaryF32)
         };
-        stores_varying(node) == stores_varying(other) && self.nodes[node as usize].successors.iter().all(|edge| edge.0 != other)
+        stores_varying(node) == stores_varying(other)
+            && self.nodes[node as usize].successors.iter().all(|edge| edge.0 != other)
     }
 
     fn load_store(&mut self, last: u32) {
@@ -336,9 +337,9 @@ impl<'a> Scheduler<'a> {
     ) -> bool {
         let to = Destination::new(File::Special, CONDITION.into(), mask);
         let copy: MachineInstruction = Instruction::new(Op::Mov, Some(to), [condition.swizzled(from)]);
-        units.iter().any(|&unit| {
-            can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants)
-        })
+        units
+            .iter()
+            .any(|&unit| can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants))
     }
 
     /// Makes the only instruction that computes a condition write r31, if nothing else reads it.

@@ -6,9 +6,11 @@
 //! registers of a group alternate.
 
 mod alu;
+mod image;
 mod interface;
 mod memory;
 mod operands;
+mod resources;
 mod texture;
 mod uniforms;
 
@@ -23,11 +25,14 @@ use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 use crate::MidgardError;
 use crate::isa::Chip;
 use crate::isa::alu::AluOp as Alu;
-use crate::machine::{COORDINATES, Machine, MachineInstruction, MachineProgram, OPERANDS, Op, Operation, Selected, TEXELS};
+use crate::machine::{
+    COORDINATES, Machine, MachineInstruction, MachineProgram, OPERANDS, Op, Operation, Selected, TEXELS,
+};
 use crate::options::MidgardOptions;
 use crate::program::{SystemRow, Texture, UniformRow};
 
 use interface::Interface;
+use resources::Element;
 pub(crate) use uniforms::uniform_load;
 
 /// An array of registers in the storage of the thread.
@@ -47,11 +52,15 @@ struct Selector<'a> {
     temps: SecondaryMap<Def, Option<i32>>,
     /// The arrays, by handle.
     arrays: SecondaryMap<Def, Option<Array>>,
+    /// The textures, samplers and images that derefs point to.
+    elements: SecondaryMap<Def, Option<Element>>,
     operations: Vec<Operation>,
     uniforms: Vec<UniformRow>,
     uniform_numbers: HashMap<UniformRow, i32>,
     system_buffer: u32,
     system_rows: Vec<SystemRow>,
+    /// The first rows of groups of rows, by the first system value and the number of rows.
+    row_groups: HashMap<(SystemRow, usize), u32>,
     interface: Interface,
     textures: Vec<Texture>,
     images: Vec<Texture>,
@@ -83,11 +92,14 @@ impl<'a> Selector<'a> {
             program: MachineProgram::new(Machine { chip }, 0),
             temps: SecondaryMap::new(),
             arrays: SecondaryMap::new(),
+            elements: SecondaryMap::new(),
             operations: Vec::new(),
             uniforms: Vec::new(),
             uniform_numbers: HashMap::new(),
-            system_buffer: shader.info.num_ubos.saturating_add(1),
+            // The buffer between the last one and this one does not exist: the number of blocks beyond the end.
+            system_buffer: shader.info.num_ubos.saturating_add(2),
             system_rows: Vec::new(),
+            row_groups: HashMap::new(),
             interface: Interface::default(),
             textures: Vec::new(),
             images: Vec::new(),
@@ -182,7 +194,11 @@ impl<'a> Selector<'a> {
     fn select_instruction(&mut self, inst: Inst) -> Result<(), MidgardError> {
         match *self.body.inst(inst) {
             InstData::Alu { op, .. } => self.select_alu(inst, op),
-            InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
+            InstData::LoadConst { .. } | InstData::Undef => Ok(()),
+            InstData::Deref { .. } => {
+                self.select_deref(inst);
+                Ok(())
+            }
             InstData::Tex(_) => self.select_texture(inst),
             InstData::Intrinsic { op, .. } => self.select_intrinsic(inst, op),
             InstData::Jump(JumpKind::Break) => {
@@ -204,9 +220,14 @@ impl<'a> Selector<'a> {
         match op {
             I::DeclReg | I::LoadReg | I::StoreReg | I::StoreRegIndirect | I::Nop => self.select_register(inst, op),
             I::LoadRegIndirect => self.select_register(inst, op),
-            I::LoadUniform => self.load_uniform(inst),
-            I::LoadUbo => self.load_ubo(inst),
-            I::LoadUboVec4 => self.load_ubo_vec4(inst),
+            I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => {
+                match op {
+                    I::LoadUniform => self.load_uniform(inst),
+                    I::LoadUbo => self.load_ubo(inst),
+                    _ => self.load_ubo_vec4(inst),
+                }
+                Ok(())
+            }
             I::LoadInput | I::LoadInterpolatedInput => self.load_input(inst, op),
             I::StoreOutput => self.store_output(inst),
             I::Ddx | I::DdxCoarse | I::DdxFine => self.select_derivative(inst, crate::isa::texture::Axis::X),
