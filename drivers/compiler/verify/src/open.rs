@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use tgsi_compiler::Target;
+use tgsi_compiler::{Target, TextureLimits};
 use tgsi_environment::{Inputs, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Body, Swizzle};
@@ -209,6 +209,15 @@ impl OpenResults {
             all.changed.extend(together.map(|shader| ("several together", Rule::Exact, Executor::ir(&shader))));
         }
         all
+    }
+
+    /// Sets the limits of textures and images.
+    pub(crate) fn with_textures(self, textures: TextureLimits) -> OpenResults {
+        let changed = self.changed.into_iter().map(|(name, rule, shader)| (name, rule, shader.with_textures(textures)));
+        OpenResults {
+            changed: changed.collect(),
+            unchanged: self.unchanged.map(|shader| shader.with_textures(textures)),
+        }
     }
 
     fn of_kinds<'k>(kinds: impl Iterator<Item = &'k UndefinedOperation>, shader: &tgsi_ir::Shader) -> OpenResults {

@@ -125,7 +125,7 @@ impl Environment for Surroundings<'_, '_> {
     }
 
     fn texture(&mut self, fetch: &TextureFetch) -> [Vec4; 4] {
-        let Some(texture) = self.tables.textures.get(&fetch.texture) else { return [[0; 4]; 4] };
+        let Some(texture) = Tables::listed(&self.tables.textures, fetch.texture) else { return [[0; 4]; 4] };
         let request = texture::request(fetch, texture);
         let components = self.resources.texture(&request);
         [0, 1, 2, 3].map(|lane: usize| components.map(|lanes| lanes[lane]))

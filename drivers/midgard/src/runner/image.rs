@@ -10,6 +10,7 @@ use tgsi_environment::{ImageTexel, SamplerDim};
 
 use super::environment::Surroundings;
 use super::memory::{IMAGES, split};
+use super::system::Tables;
 use crate::program::{Dimensions, Texture};
 use crate::simulator::ImageAccess;
 
@@ -42,9 +43,9 @@ impl Texels {
 }
 
 impl Surroundings<'_, '_> {
-    /// The texel of an access. `None` if the program does not list the image.
+    /// The texel of an access. `None` if the program lists no image.
     pub(super) fn texel(&self, access: &ImageAccess) -> Option<ImageTexel> {
-        let &Texture { dimensions, is_array, .. } = self.tables.images.get(&access.image)?;
+        let &Texture { dimensions, is_array, .. } = Tables::listed(&self.tables.images, access.image)?;
         let [x, y, z, w] = access.coordinates.map(|word| word as u16 as i16 as u32);
         let count = usize::from(SamplerDim::from(dimensions).num_coords()) + usize::from(is_array);
         let mut coordinates = [x, y, z];

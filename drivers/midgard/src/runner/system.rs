@@ -38,6 +38,14 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// The entry of a texture or image. An index beyond an array reaches entries of the same kind: a number that the
+    /// program does not list has the entry before it.
+    pub(super) fn listed(table: &BTreeMap<u32, Texture>, number: u32) -> Option<&Texture> {
+        table.range(..=number).next_back().map(|(_, texture)| texture)
+    }
+}
+
 /// The samples of a pixel, for their positions, if the inputs do not state a position.
 const SAMPLES: u32 = 4;
 
@@ -106,17 +114,17 @@ impl Surroundings<'_, '_> {
                 [low, high, 0, 0]
             }
             SystemRow::TextureSize { texture, level } => {
-                let Some((dim, is_array)) = dimensions(self.tables.textures.get(&texture)) else { return [0; 4] };
+                let Some((dim, is_array)) = dimensions(&self.tables.textures, texture) else { return [0; 4] };
                 let size = self.resources.texture_size(texture, level, dim, is_array);
                 let [x, y, z] = size.size;
                 [x, y, z, size.levels]
             }
             SystemRow::TextureSamples(number) => {
-                let Some((dim, is_array)) = dimensions(self.tables.textures.get(&number)) else { return [0; 4] };
+                let Some((dim, is_array)) = dimensions(&self.tables.textures, number) else { return [0; 4] };
                 [self.resources.texture_size(number, 0, dim, is_array).samples, 0, 0, 0]
             }
             SystemRow::ImageSize(number) => {
-                let Some((dim, is_array)) = dimensions(self.tables.images.get(&number)) else { return [0; 4] };
+                let Some((dim, is_array)) = dimensions(&self.tables.images, number) else { return [0; 4] };
                 let size = self.resources.image_size(number, dim, is_array);
                 let [x, y, z] = size.size;
                 [x, y, z, size.samples]
@@ -141,7 +149,7 @@ impl Surroundings<'_, '_> {
     }
 }
 
-/// The dimensions of a texture or image, and whether it has layers. `None` if the program does not list it.
-fn dimensions(texture: Option<&Texture>) -> Option<(SamplerDim, bool)> {
-    texture.map(|texture| (texture.dimensions.into(), texture.is_array))
+/// The dimensions of a texture or image, and whether it has layers. `None` if the program lists none.
+fn dimensions(table: &BTreeMap<u32, Texture>, number: u32) -> Option<(SamplerDim, bool)> {
+    Tables::listed(table, number).map(|texture| (texture.dimensions.into(), texture.is_array))
 }

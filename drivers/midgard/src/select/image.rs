@@ -58,8 +58,7 @@ impl Selector<'_> {
                 self.images.push(Texture { number, dimensions: dim.into(), is_array });
             }
         }
-        let beyond = self.images_end();
-        match self.number_of(element, beyond) {
+        match self.number_of(element) {
             Number::Constant(number) if number >= MAX_IMAGES => Err(self.lacks(inst, &format!("image {number}"))),
             number => Ok(number),
         }

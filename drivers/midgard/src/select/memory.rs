@@ -146,7 +146,7 @@ impl Selector<'_> {
     /// The row of system values of a storage buffer. A run-time number beyond the last buffer gives an empty one.
     fn buffer(&mut self, inst: Inst, source: usize) -> Source {
         let count = self.shader.info.num_ssbos;
-        let number = self.block_of(inst, source, count);
+        let number = self.block_of(inst, source);
         self.numbered_row(number, count.saturating_add(1).min(MAX_BLOCKS), SystemRow::StorageBuffer)
     }
 

@@ -33,6 +33,7 @@ use crate::program::{SystemRow, Texture, UniformRow};
 
 use interface::Interface;
 use resources::Element;
+pub(crate) use texture::LAST_LEVEL;
 pub(crate) use uniforms::uniform_load;
 
 /// An array of registers in the storage of the thread.
@@ -47,6 +48,7 @@ struct Array {
 struct Selector<'a> {
     shader: &'a Shader,
     body: &'a Body,
+    chip: Chip,
     program: MachineProgram,
     /// The temporary of a value or a register of the IR, by value or handle.
     temps: SecondaryMap<Def, Option<i32>>,
@@ -66,6 +68,8 @@ struct Selector<'a> {
     images: Vec<Texture>,
     stack: u32,
     discards: bool,
+    /// Whether the thread is a helper, if the program asks for it after discards.
+    is_helper: Option<Source>,
     /// The registers of each group that are used next.
     next_operand: u8,
     next_texel: u8,
@@ -79,6 +83,7 @@ pub(crate) fn select(shader: &Shader, options: &MidgardOptions) -> Result<Select
     let body = shader.functions[entry].body.as_ref().ok_or(MidgardError::NoEntryPoint)?;
     let mut selector = Selector::new(shader, body, options.chip);
     selector.declare_arrays()?;
+    selector.declare_helper();
     selector.select_body()?;
     selector.write_outputs();
     Ok(selector.finish())
@@ -89,6 +94,7 @@ impl<'a> Selector<'a> {
         Selector {
             shader,
             body,
+            chip,
             program: MachineProgram::new(Machine { chip }, 0),
             temps: SecondaryMap::new(),
             arrays: SecondaryMap::new(),
@@ -105,6 +111,7 @@ impl<'a> Selector<'a> {
             images: Vec::new(),
             stack: 0,
             discards: false,
+            is_helper: None,
             next_operand: 0,
             next_texel: 0,
             depth: 0,
@@ -230,17 +237,16 @@ impl<'a> Selector<'a> {
             }
             I::LoadInput | I::LoadInterpolatedInput => self.load_input(inst, op),
             I::StoreOutput => self.store_output(inst),
-            I::Ddx | I::DdxCoarse | I::DdxFine => self.select_derivative(inst, crate::isa::texture::Axis::X),
-            I::Ddy | I::DdyCoarse | I::DdyFine => self.select_derivative(inst, crate::isa::texture::Axis::Y),
+            I::DdxFine | I::DdyFine => Err(self.lacks(inst, "fine derivatives")),
+            I::Ddx | I::DdxCoarse => self.select_derivative(inst, crate::isa::texture::Axis::X),
+            I::Ddy | I::DdyCoarse => self.select_derivative(inst, crate::isa::texture::Axis::Y),
             I::Terminate | I::Demote => {
-                self.discards = true;
-                self.push_bare(Op::Discard);
+                self.select_discard(None);
                 Ok(())
             }
             I::TerminateIf | I::DemoteIf => {
-                self.discards = true;
                 let condition = self.source_of(self.body.source(inst, 0));
-                self.program.push(Instruction::new(Op::Discard, None, [operands::lane(condition, 0)]));
+                self.select_discard(Some(condition));
                 Ok(())
             }
             op if op.name().starts_with("load_barycentric") => Ok(()),

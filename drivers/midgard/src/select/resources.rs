@@ -1,7 +1,7 @@
 //! Numbers of textures, samplers, images and buffers, which may be known at run time only.
 //!
-//! A run-time index beyond the end of an array gives a number beyond the table of the program, where the loader has an
-//! empty descriptor.
+//! A run-time index beyond the end of an array gives a number beyond those that the program lists: the tables of the
+//! loader decide whether it exists.
 
 use tgsi_ir::body::DerefKind;
 use tgsi_ir::variable::VariableModes;
@@ -96,17 +96,14 @@ impl Selector<'_> {
         self.elements[def].ok_or_else(|| self.lacks(inst, &format!("{what} in structures")))
     }
 
-    /// The number of an element; `beyond` if the index is beyond the end of the array.
-    pub(super) fn number_of(&mut self, element: Element, beyond: u32) -> Number {
-        let Element { first, count, constant, index } = element;
-        let Some(index) = index else {
-            return Number::Constant(if constant < count { first.saturating_add(constant) } else { beyond });
-        };
-        let (count, beyond) = (self.word(count), self.word(beyond));
-        let index = self.plus(index, constant);
-        let is_element = lane(self.computed(AluOp::Ult, 1, [index, count]), 0);
-        let number = self.plus(index, first);
-        Number::Dynamic(lane(self.computed(Op::Select, 1, [is_element, number, beyond]), 0))
+    /// The number of an element.
+    pub(super) fn number_of(&mut self, element: Element) -> Number {
+        let Element { first, constant, index, .. } = element;
+        let constant = first.wrapping_add(constant);
+        match index {
+            None => Number::Constant(constant),
+            Some(index) => Number::Dynamic(self.plus(index, constant)),
+        }
     }
 
     /// The sum of the first component of an operand and a constant.
@@ -118,23 +115,24 @@ impl Selector<'_> {
         lane(self.computed(AluOp::Iadd, 1, [lane(index, 0), constant]), 0)
     }
 
-    /// The number of a block. Run-time numbers beyond the last one become `count`.
-    pub(super) fn block_of(&mut self, inst: Inst, source: usize, count: u32) -> Number {
+    /// The number of a block.
+    pub(super) fn block_of(&mut self, inst: Inst, source: usize) -> Number {
         let source = self.body.source(inst, source);
-        if let Some(number) = self.constant_of(source) {
-            return Number::Constant(number);
+        match self.constant_of(source) {
+            Some(number) => Number::Constant(number),
+            None => Number::Dynamic(lane(self.source_of(source), 0)),
         }
-        let (number, count) = (lane(self.source_of(source), 0), self.word(count));
-        Number::Dynamic(lane(self.computed(AluOp::Umin, 1, [number, count]), 0))
     }
 
-    /// A row of system values of a resource, as an operand. `row` gives the row of a number; run-time numbers are below
-    /// `count`.
+    /// A row of system values of a resource, as an operand. `row` gives the row of a number; a run-time number from
+    /// `count` on has the row of the one before.
     pub(super) fn numbered_row(&mut self, number: Number, count: u32, row: impl Fn(u32) -> SystemRow) -> Source {
         let index = match number {
             Number::Constant(number) => return self.system_row(row(number)),
             Number::Dynamic(index) => index,
         };
+        let last = self.word(count.saturating_sub(1));
+        let index = self.computed(AluOp::Umin, 1, [lane(index, 0), last]);
         let rows: Vec<SystemRow> = (0..count).map(row).collect();
         let first = self.consecutive_rows(rows);
         let temp = self.new_temp();

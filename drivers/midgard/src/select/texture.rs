@@ -29,8 +29,10 @@ const W: u8 = 0b1000;
 
 /// Numbers of textures in instructions.
 const MAX_TEXTURES: u32 = (1 << 16) - 1;
+/// The last level that has a size; queries of further levels have its size.
+pub(crate) const LAST_LEVEL: u32 = 15;
 /// Levels that have a size.
-const LEVELS: u32 = 16;
+const LEVELS: u32 = LAST_LEVEL + 1;
 /// Rows of sizes among which a run-time number selects.
 const MAX_ROWS: u32 = 2048;
 
@@ -90,7 +92,7 @@ impl Selector<'_> {
                 self.textures.push(program::Texture { number, dimensions, is_array: data.is_array });
             }
         }
-        Ok(self.number_of(element, self.textures_end()))
+        Ok(self.number_of(element))
     }
 
     /// The number after that of the last texture.
@@ -140,9 +142,9 @@ impl Selector<'_> {
         let level = match self.body.tex_src(inst, TexSrcKind::Lod) {
             None => Number::Constant(0),
             Some(level) => match self.constant_of(level) {
-                Some(level) => Number::Constant(level.min(LEVELS - 1)),
+                Some(level) => Number::Constant(level.min(LAST_LEVEL)),
                 None => {
-                    let (level, last) = (lane(self.source_of(level), 0), self.word(LEVELS - 1));
+                    let (level, last) = (lane(self.source_of(level), 0), self.word(LAST_LEVEL));
                     Number::Dynamic(lane(self.computed(AluOp::Umin, 1, [level, last]), 0))
                 }
             },
@@ -167,7 +169,7 @@ impl Selector<'_> {
                     unit
                 } else {
                     let element = self.unit(inst, TexSrcKind::SamplerDeref, 0)?;
-                    self.number_of(element, self.textures_end())
+                    self.number_of(element)
                 }
             }
             _ => Number::Constant(data.sampler_index),
@@ -246,15 +248,8 @@ impl Selector<'_> {
         let Some(coordinate) = body.tex_src(inst, TexSrcKind::Coord) else {
             return Err(self.lacks(inst, "lookups without coordinates"));
         };
-        let mut coordinate = self.source_of(coordinate);
-        let mut reference = body.tex_src(inst, TexSrcKind::Comparator).map(|source| self.source_of(source));
-        if let Some(projector) = body.tex_src(inst, TexSrcKind::Projector) {
-            let projector = self.source_of(projector);
-            let factor = lane(self.computed(AluOp::Frcp, 1, [lane(projector, 0)]), 0);
-            let all = ((1u32 << data.coord_components.min(4)) - 1) as u8;
-            coordinate = self.computed(AluOp::Fmul, all, [coordinate, factor]);
-            reference = reference.map(|reference| self.computed(AluOp::Fmul, 1, [lane(reference, 0), factor]));
-        }
+        let coordinate = self.source_of(coordinate);
+        let reference = body.tex_src(inst, TexSrcKind::Comparator).map(|source| self.source_of(source));
         let count = data.dim.num_coords();
         let all = (1 << count) - 1;
         let mut written = all;

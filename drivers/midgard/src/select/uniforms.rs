@@ -73,9 +73,12 @@ impl Selector<'_> {
 
     /// The number of the uniform buffer of a load.
     fn buffer_number(&mut self, inst: Inst) -> Number {
-        match self.block_of(inst, 0, self.shader.info.num_ubos) {
+        match self.block_of(inst, 0) {
             Number::Constant(block) => Number::Constant(self.buffer_of(block)),
             Number::Dynamic(block) => {
+                // Larger numbers include that of the buffer of system values.
+                let count = self.word(self.shader.info.num_ubos);
+                let block = lane(self.computed(AluOp::Umin, 1, [block, count]), 0);
                 let first = self.first_block();
                 let first = self.word(first);
                 Number::Dynamic(lane(self.computed(AluOp::Iadd, 1, [block, first]), 0))
