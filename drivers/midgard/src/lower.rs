@@ -10,7 +10,7 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
     lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_gradients, lower_idiv, lower_int64, lower_pack,
-    lower_projectors, lower_sample_positions, lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop,
+    lower_sample_positions, lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop,
     opt_cse, opt_dce, remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
@@ -104,7 +104,6 @@ impl MidgardOptions {
 /// Lowers numbers of 8, 16 and 64 bits, packed numbers, and texture instructions to those of the machine.
 fn lower_words(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) {
     let mut progress = passes.run_on(shader, "midgard:lower_small_types", lower_small_types);
-    progress |= passes.run_on(shader, "midgard:lower_projectors", lower_projectors);
     progress |= passes.run_on(shader, "midgard:lower_gradients", lower_gradients);
     progress |= passes.run_on(shader, "midgard:lower_frexp", |s| lower_frexp(s, options));
     progress |= passes.run_on(shader, "midgard:lower_sample_positions", lower_sample_positions);

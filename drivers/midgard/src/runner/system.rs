@@ -40,9 +40,10 @@ impl Tables {
 
 impl Tables {
     /// The entry of a texture or image. An index beyond an array reaches entries of the same kind: a number that the
-    /// program does not list has the entry before it.
+    /// program does not list has the entry before it. Negative numbers have none, as in the interpreter.
     pub(super) fn listed(table: &BTreeMap<u32, Texture>, number: u32) -> Option<&Texture> {
-        table.range(..=number).next_back().map(|(_, texture)| texture)
+        let mut before = table.range(..=number).rev();
+        before.next().filter(|_| number.cast_signed() >= 0).map(|(_, texture)| texture)
     }
 }
 

@@ -248,8 +248,22 @@ impl Selector<'_> {
         let Some(coordinate) = body.tex_src(inst, TexSrcKind::Coord) else {
             return Err(self.lacks(inst, "lookups without coordinates"));
         };
-        let coordinate = self.source_of(coordinate);
-        let reference = body.tex_src(inst, TexSrcKind::Comparator).map(|source| self.source_of(source));
+        let mut coordinate = self.source_of(coordinate);
+        let mut reference = body.tex_src(inst, TexSrcKind::Comparator).map(|source| self.source_of(source));
+        if let Some(projector) = body.tex_src(inst, TexSrcKind::Projector) {
+            let projector = self.source_of(projector);
+            let factor = lane(self.computed(AluOp::Frcp, 1, [lane(projector, 0)]), 0);
+            let all = ((1u32 << data.coord_components.min(4)) - 1) as u8;
+            let divided = self.computed(AluOp::Fmul, all, [coordinate, factor]);
+            if data.is_array {
+                // Layers are not divided.
+                let layer = data.coord_components.clamp(1, 4) - 1;
+                let to = Destination::new(File::Temporary, divided.index, 1 << layer);
+                self.emit(Op::Mov, to, [coordinate]);
+            }
+            coordinate = divided;
+            reference = reference.map(|reference| self.computed(AluOp::Fmul, 1, [lane(reference, 0), factor]));
+        }
         let count = data.dim.num_coords();
         let all = (1 << count) - 1;
         let mut written = all;

@@ -2,6 +2,7 @@
 
 mod lower_1d_textures;
 mod lower_implicit_lod;
+mod lower_projectors;
 mod lower_rect_coordinates;
 mod lower_texture_offsets;
 mod lower_wide_masks;
@@ -10,7 +11,7 @@ mod mark_divergence;
 use tgsi_ir::Shader;
 use tgsi_ir::passes::lower_numbers::lower_alu;
 use tgsi_ir::passes::lower_resources::{
-    lower_io_where, lower_projectors, lower_sample_positions, lower_samples_identical, lower_wide_io,
+    lower_io_where, lower_sample_positions, lower_samples_identical, lower_wide_io,
 };
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
@@ -24,6 +25,7 @@ use crate::options::SpirvOptions;
 
 use lower_1d_textures::lower_1d_textures;
 use lower_implicit_lod::lower_implicit_lod;
+use lower_projectors::lower_projectors;
 use lower_rect_coordinates::lower_rect_coordinates;
 use lower_texture_offsets::lower_texture_offsets;
 use lower_wide_masks::lower_wide_masks;

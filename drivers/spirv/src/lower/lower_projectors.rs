@@ -7,16 +7,16 @@
 //!         %1 = tex %2 (coord), %3 (comparator)
 //! ```
 //!
-//! Layers are not divided.
+//! Layers are not divided. SPIR-V has projective lookups, but not for arrays and cubes, and not every translator
+//! supports them.
 //!
 //! Cost: linear in the instructions.
 
-use crate::alu::AluOp;
-use crate::body::{Body, TexSrcKind};
-use crate::builder::AluSrc;
-use crate::shader::Shader;
-
-use super::texture_edit::{TextureEdit, edit_textures};
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::TexSrcKind;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::passes::lower_resources::texture_edit::{TextureEdit, edit_textures};
+use tgsi_ir::{Body, Shader};
 
 /// See the [module](self).
 pub fn lower_projectors(shader: &mut Shader) -> bool {
