@@ -169,6 +169,21 @@ pub struct LinkedSlot {
 /// from 0; consecutive slots have consecutive locations, and patches come last.
 pub type SlotLocations = BTreeMap<(bool, i32), LinkedSlot>;
 
+/// The limits of a target's accesses to textures and images, with which substitutes for real ones can differ from those
+/// of the IR. By default, there are none.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct TextureLimits {
+    /// The bits of coordinates of images, if they are fewer than 32. Coordinates beyond the signed numbers of these bits
+    /// become the first or the last one, which no image has.
+    pub coordinate_bits: Option<u8>,
+    /// The last level that queries of sizes distinguish.
+    pub last_level: Option<u32>,
+    /// Whether lookups with gradients are lookups at an explicit level, that of
+    /// [`lower_gradients`](tgsi_ir::passes::lower_resources::lower_gradients).
+    pub lacks_gradients: bool,
+}
+
 /// The ways in which results of a target's code may differ from those of the IR. By default, all bits are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
@@ -185,6 +200,8 @@ pub struct Fidelity {
     /// Operations that the executor of the code may round differently from the IR. If there are any, their results for
     /// NaN and infinities may differ too, as may those of sums and products. Empty if interpreters run the code.
     pub device_ops: &'static [AluOp],
+    /// The limits of textures and images.
+    pub textures: TextureLimits,
 }
 
 /// A driver with its options set. The compiler calls the methods in this order.

@@ -35,7 +35,7 @@ mod source_map;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, LinkedSlot, ObjectFile, SlotLocations, Target,
+    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, LinkedSlot, ObjectFile, SlotLocations, Target, TextureLimits,
     UnknownOption, UnknownProfile, profile_named,
 };
 pub use error::{CompileError, Located, Subject, TargetError, Unsupported};

@@ -21,7 +21,7 @@ use crate::isa::{Body, decode_program};
 use crate::options::{Form, MidgardOptions};
 use crate::program::{Program, Stage};
 use crate::runner::run_program;
-use crate::select::select;
+use crate::select::{LAST_LEVEL, select};
 use crate::text::{Listing, Options};
 
 /// The driver for Mali T600 to T880.
@@ -139,6 +139,9 @@ impl Target for MidgardTarget {
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
         fidelity.approximations = &[AluOp::Fpow, AluOp::Fsin, AluOp::Fdiv];
+        fidelity.textures.coordinate_bits = Some(16);
+        fidelity.textures.last_level = Some(LAST_LEVEL);
+        fidelity.textures.lacks_gradients = true;
         fidelity
     }
 

@@ -48,9 +48,7 @@ pub(crate) fn emit(
         }
         let count = instructions[start..]
             .iter()
-            .take_while(|instruction| {
-                instruction.op.place != Place::Flow && instruction.op.bundle == first.op.bundle
-            })
+            .take_while(|instruction| instruction.op.place != Place::Flow && instruction.op.bundle == first.op.bundle)
             .count();
         let members = &instructions[start..start + count];
         elements.push(Element::Bundle(bundle(selected, program, members, numbering)?));
@@ -63,10 +61,8 @@ pub(crate) fn emit(
     let work_registers = (registers + reserved).clamp(least, 16) as u8;
     #[cfg(debug_assertions)]
     {
-        let resources = crate::isa::Resources {
-            work_registers,
-            ..crate::isa::Resources::new(chip, uniforms.len() as u8)
-        };
+        let resources =
+            crate::isa::Resources { work_registers, ..crate::isa::Resources::new(chip, uniforms.len() as u8) };
         let checked = crate::isa::check_rules(&bundles, &resources);
         if let Err(error) = checked {
             let around = error.bundle.saturating_sub(1)..(error.bundle + 2).min(bundles.len());

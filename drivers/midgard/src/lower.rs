@@ -9,8 +9,9 @@ use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_idiv, lower_int64, lower_pack, lower_sample_positions,
-    lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
+    lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_gradients, lower_idiv, lower_int64, lower_pack,
+    lower_sample_positions, lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop,
+    opt_cse, opt_dce, remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Shader, ShaderStage};
@@ -34,7 +35,6 @@ impl MidgardOptions {
             has_bfe: false,
             has_bfi: false,
             has_bfm: false,
-            lower_fdiv: true,
             lower_fmod: true,
             lower_fsign: true,
             lower_ffract: true,
@@ -88,6 +88,9 @@ impl MidgardOptions {
         if passes.run_on(shader, "midgard:lower_wide_io", lower_wide_io) {
             lower_words(shader, &compiler, passes);
         }
+        // Late, so that checks of optimised shaders see powers and quotients.
+        let late = CompilerOptions { lower_fdiv: true, lower_fpow: true, ..compiler };
+        passes.run_on(shader, "midgard:finish", |s| finish(s, &late));
         passes.run_on(shader, "midgard:lower_bool_to_int32", lower_bool_to_int32);
         while passes.run_on(shader, "midgard:opt_copy_prop", opt_copy_prop) {
             passes.run_on(shader, "midgard:opt_dce", opt_dce);
@@ -102,6 +105,7 @@ impl MidgardOptions {
 /// Lowers numbers of 8, 16 and 64 bits, packed numbers, and texture instructions to those of the machine.
 fn lower_words(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) {
     let mut progress = passes.run_on(shader, "midgard:lower_small_types", lower_small_types);
+    progress |= passes.run_on(shader, "midgard:lower_gradients", lower_gradients);
     progress |= passes.run_on(shader, "midgard:lower_frexp", |s| lower_frexp(s, options));
     progress |= passes.run_on(shader, "midgard:lower_sample_positions", lower_sample_positions);
     progress |= passes.run_on(shader, "midgard:lower_samples_identical", lower_samples_identical);
@@ -139,7 +143,9 @@ pub(crate) fn is_operand(body: &Body, def: Def) -> bool {
         Some(IntrinsicOp::LoadUboVec4) => constant(0).is_some() && constant(1).is_some(),
         Some(IntrinsicOp::LoadUbo) => {
             let is_in_row = |offset: u64| {
-                offset.is_multiple_of(4) && offset / 4 % 4 + u64::from(body.num_components(def)) <= 4 && offset < 1 << 16
+                offset.is_multiple_of(4)
+                    && offset / 4 % 4 + u64::from(body.num_components(def)) <= 4
+                    && offset < 1 << 16
             };
             constant(0).is_some() && constant(1).is_some_and(is_in_row)
         }

@@ -117,10 +117,7 @@ pub(crate) fn is_special(file: File, index: i32, group: u8) -> bool {
 impl Op {
     /// Whether the ALU executes the opcode.
     pub(crate) fn is_alu(self) -> bool {
-        matches!(
-            self,
-            Op::Mov | Op::Alu(_) | Op::Clamped(_) | Op::Select | Op::FromHalf { .. } | Op::ToHalf
-        )
+        matches!(self, Op::Mov | Op::Alu(_) | Op::Clamped(_) | Op::Select | Op::FromHalf { .. } | Op::ToHalf)
     }
 
     /// Whether the modifiers of sources are those of floats.

@@ -35,9 +35,14 @@ pub struct UniformRow {
 pub enum SystemRow {
     /// Of a storage buffer: the address in x (low word) and y, the size in bytes in z.
     StorageBuffer(u32),
-    /// Of a texture: width, height and depth of level 0 as integers, with the layers after the last dimension; the
-    /// number of levels in w.
-    TextureSize(u32),
+    /// Of a level of a texture: width, height and depth as integers, with the layers after the last dimension; the
+    /// number of levels in w. A level or texture that does not exist has sizes of 0.
+    TextureSize {
+        /// The number of the texture.
+        texture: u32,
+        /// The level, 0 to 15.
+        level: u32,
+    },
     /// Of a texture: the number of samples in x.
     TextureSamples(u32),
     /// Of an image: width, height and depth, with the layers after the last dimension; the number of samples in w.

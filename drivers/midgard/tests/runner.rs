@@ -40,7 +40,7 @@ fn system_row(choice: &mut Choice) -> SystemRow {
     let number = number(choice);
     choice.of(&[
         StorageBuffer(number),
-        TextureSize(number),
+        TextureSize { texture: number, level: number },
         TextureSamples(number),
         ImageSize(number),
         Counters(number),

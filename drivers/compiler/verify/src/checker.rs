@@ -3,7 +3,7 @@
 use tgsi::Shader;
 use tgsi::tables::Processor;
 use tgsi_compiler::{
-    Code, CompileError, Compiler, Driver, InterfaceIntegers, RunError, Runner, RunnerFn, Source, Stage,
+    Code, CompileError, Compiler, Driver, InterfaceIntegers, RunError, Runner, RunnerFn, Source, Stage, TextureLimits,
 };
 use tgsi_environment::RunLimits;
 use tgsi_ir::ShaderStage;
@@ -87,6 +87,11 @@ impl Checker {
     /// Returns whether a shader has operations that the executor of the driver's code may round differently.
     pub(crate) fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
         has_any(shader, self.compiler.target().fidelity(shader.stage).device_ops)
+    }
+
+    /// Returns the limits of textures and images of the target.
+    pub(crate) fn textures(&self, shader: &Shader) -> TextureLimits {
+        self.compiler.target().fidelity(stage_of(shader.processor)).textures
     }
 
     /// Returns whether a shader has operations that lowering [approximates](tgsi_compiler::Fidelity::approximations).

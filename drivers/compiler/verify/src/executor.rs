@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use tgsi_compiler::{CompileError, InterfaceIntegers, RunError, Runner, Source, Stage};
+use tgsi_compiler::{CompileError, InterfaceIntegers, RunError, Runner, Source, Stage, TextureLimits};
 use tgsi_diagnostics::ErrorCode;
 use tgsi_environment::{AnalyticResources, ImageTexel, Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::variable::VariableModes;
 use thiserror::Error;
 
+use crate::limited::LimitedResources;
 use crate::checker::Checker;
 use crate::interface::interface;
 
@@ -97,6 +98,8 @@ pub struct Executor {
     program: Program,
     /// The integers that the program reads and writes as floats, for a target without integers.
     integers: Option<InterfaceIntegers>,
+    /// The limits of textures and images.
+    textures: TextureLimits,
     /// Whether the shader has variables in the memory of the workgroup.
     has_shared_variables: bool,
 }
@@ -162,19 +165,24 @@ impl Executor {
     /// The interpreter cannot run it.
     pub(crate) fn tgsi(shader: &tgsi::Shader) -> Result<Executor, ExecutorError> {
         let program = tgsi_run::Program::new(shader).map_err(CompileError::from)?;
-        Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None, has_shared_variables: false })
+        Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None, textures: TextureLimits::default(), has_shared_variables: false })
     }
 
     /// Prepares IR as it is.
     pub(crate) fn ir(shader: &tgsi_ir::Shader) -> Executor {
         let program = Program::Ir(Box::new(tgsi_ir::run::Program::new(shader)));
         let has_shared_variables = shader.globals_with(VariableModes::MEM_SHARED).next().is_some();
-        Executor { program, integers: None, has_shared_variables }
+        Executor { program, integers: None, textures: TextureLimits::default(), has_shared_variables }
     }
 
     /// An executor of code.
     pub(crate) fn code(runner: Box<dyn Runner>) -> Executor {
-        Executor { program: Program::Code(runner), integers: None, has_shared_variables: false }
+        Executor { program: Program::Code(runner), integers: None, textures: TextureLimits::default(), has_shared_variables: false }
+    }
+
+    /// Sets the limits of textures and images.
+    pub(crate) fn with_textures(self, textures: TextureLimits) -> Executor {
+        Executor { textures, ..self }
     }
 
     /// Sets the integers that the program reads and writes as floats.
@@ -190,13 +198,14 @@ impl Executor {
         }
     }
 
-    /// Runs the shader with the analytic textures.
+    /// Runs the shader with the analytic textures, as far as the [limits](Self::with_textures) permit.
     ///
     /// # Errors
     /// The shader cannot be run, or does not terminate.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ExecutorError> {
         let mut resources = AnalyticResources::default();
-        let outputs = self.run_with(inputs, &mut resources, limits)?;
+        let mut limited = LimitedResources { resources: &mut resources, limits: self.textures };
+        let outputs = self.run_with(inputs, &mut limited, limits)?;
         Ok(RunResult { outputs, resources, has_shared_bytes: !self.has_shared_variables })
     }
 

@@ -25,6 +25,7 @@ mod generated;
 mod inputs;
 mod interface;
 mod invariance;
+mod limited;
 mod mismatch;
 mod open;
 mod precision;

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use tgsi_compiler::Target;
+use tgsi_compiler::{Target, TextureLimits};
 use tgsi_environment::{Inputs, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
-use tgsi_ir::body::{Body, Swizzle};
+use tgsi_ir::body::{Body, Swizzle, TexSrcKind};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
@@ -89,8 +89,11 @@ fn change_address(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Flushes denormal operands of 32-bit float operations to zero, keeping the sign.
+/// Flushes denormal operands of 32-bit float operations, and of divisions by projectors, to zero, keeping the sign.
 fn flush_operands(body: &mut Body, inst: Inst) -> bool {
+    if let Some(flushed) = flush_projection(body, inst) {
+        return flushed;
+    }
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let info = op.info();
     let mut has_any = false;
@@ -101,19 +104,41 @@ fn flush_operands(body: &mut Body, inst: Inst) -> bool {
         }
         let count = op.input_components(number, body.num_components(def));
         let operand = AluSrc::of(body, source);
-        let mut b = Builder::new(body, Cursor::Before(inst));
-        let (zero, tiny) = (b.f32_const(0.0), b.f32_const(f32::MIN_POSITIVE));
-        let (zero, tiny) = (AluSrc::component(zero, 0), AluSrc::component(tiny, 0));
-        let magnitude = b.alu_sized(AluOp::Fabs, count, &[operand]);
-        let is_tiny = b.alu_sized(AluOp::Flt, count, &[magnitude.into(), tiny]);
-        let is_not_zero = b.alu_sized(AluOp::Flt, count, &[zero, magnitude.into()]);
-        let small = b.alu_sized(AluOp::Bcsel, count, &[is_not_zero.into(), zero, operand]);
-        let flushed = b.alu_sized(AluOp::Bcsel, count, &[is_tiny.into(), small.into(), operand]);
+        let flushed = flush(&mut Builder::new(body, Cursor::Before(inst)), operand, count);
         body.set_src(source, flushed);
         body.set_swizzle(source, Swizzle::IDENTITY);
         has_any = true;
     }
     has_any
+}
+
+/// Flushes the operands of a lookup that are divided, and the divisor. `None` if it is not a lookup.
+fn flush_projection(body: &mut Body, inst: Inst) -> Option<bool> {
+    use TexSrcKind::{Comparator, Coord, Projector};
+    body.tex(inst)?;
+    if body.tex_src(inst, Projector).is_none() {
+        return Some(false);
+    }
+    for source in [Coord, Comparator, Projector].into_iter().filter_map(|kind| body.tex_src(inst, kind)).collect::<Vec<_>>() {
+        let def = body.src_def(source);
+        if body.bit_size(def) == 32 {
+            let count = body.num_components(def);
+            let flushed = flush(&mut Builder::new(body, Cursor::Before(inst)), def.into(), count);
+            body.set_src(source, flushed);
+        }
+    }
+    Some(true)
+}
+
+/// Replaces denormal components by zeros.
+fn flush(b: &mut Builder<'_>, operand: AluSrc, count: u8) -> Def {
+    let (zero, tiny) = (b.f32_const(0.0), b.f32_const(f32::MIN_POSITIVE));
+    let (zero, tiny) = (AluSrc::component(zero, 0), AluSrc::component(tiny, 0));
+    let magnitude = b.alu_sized(AluOp::Fabs, count, &[operand]);
+    let is_tiny = b.alu_sized(AluOp::Flt, count, &[magnitude.into(), tiny]);
+    let is_not_zero = b.alu_sized(AluOp::Flt, count, &[zero, magnitude.into()]);
+    let small = b.alu_sized(AluOp::Bcsel, count, &[is_not_zero.into(), zero, operand]);
+    b.alu_sized(AluOp::Bcsel, count, &[is_tiny.into(), small.into(), operand])
 }
 
 /// Changes the result of an operation on 32-bit floats if an operand or the result is NaN: only devices with
@@ -209,6 +234,15 @@ impl OpenResults {
             all.changed.extend(together.map(|shader| ("several together", Rule::Exact, Executor::ir(&shader))));
         }
         all
+    }
+
+    /// Sets the limits of textures and images.
+    pub(crate) fn with_textures(self, textures: TextureLimits) -> OpenResults {
+        let changed = self.changed.into_iter().map(|(name, rule, shader)| (name, rule, shader.with_textures(textures)));
+        OpenResults {
+            changed: changed.collect(),
+            unchanged: self.unchanged.map(|shader| shader.with_textures(textures)),
+        }
     }
 
     fn of_kinds<'k>(kinds: impl Iterator<Item = &'k UndefinedOperation>, shader: &tgsi_ir::Shader) -> OpenResults {

@@ -91,6 +91,8 @@ pub fn compare_stages(
         Source::Tgsi(shader) => Executor::tgsi(shader).map_err(error)?,
         Source::Ir(shader, _) => Executor::ir(shader),
     };
+    let textures = checker.textures(shader);
+    let executor = executor.with_textures(textures);
     let mut runs = Vec::new();
     for seed in 0..checker.seeds {
         let mut inputs = inputs_for(shader, seed, integers.as_ref());
@@ -114,7 +116,7 @@ pub fn compare_stages(
     let open = || {
         let optimized = optimized.get_or_init(|| {
             let shader = checker.compiler.ir_at(Stage::Opt, source.borrowed()).ok()?;
-            Some(OpenResults::of_target(&shader, checker.compiler.target()))
+            Some(OpenResults::of_target(&shader, checker.compiler.target()).with_textures(textures))
         });
         optimized.as_ref()
     };
@@ -128,13 +130,14 @@ pub fn compare_stages(
         enter(ExecutorKind::Stage(stage));
         compilation.advance(stage).map_err(compile_error)?;
         if first != ExecutorKind::Stage(stage) {
-            compared.compare(&Executor::ir(compilation.ir()), &|kind| rule(kind, stage), &open)?;
+            let executor = Executor::ir(compilation.ir()).with_textures(textures);
+            compared.compare(&executor, &|kind| rule(kind, stage), &open)?;
         }
     }
     let (registers, driver) = (ExecutorKind::Stage(Stage::Registers), ExecutorKind::Driver(checker.driver.name()));
     enter(registers);
     compilation.advance(Stage::Registers).map_err(compile_error)?;
-    let executor = Executor::ir(compilation.ir()).with_integers(integers.clone());
+    let executor = Executor::ir(compilation.ir()).with_integers(integers.clone()).with_textures(textures);
     let lowered = checker.is_run_by_device().then(|| compilation.ir().clone());
     // A target that cannot express a shader may reject it as late as here; its lowered IR means nothing then.
     enter(driver);
@@ -148,7 +151,7 @@ pub fn compare_stages(
     compared.compare(&executor, &rule, &open)?;
     let Some(runner) = runner else { return Ok(ended) };
     enter(driver);
-    let executor = Executor::code(runner).with_integers(integers);
+    let executor = Executor::code(runner).with_integers(integers).with_textures(textures);
     match lowered {
         None => compared.compare(&executor, &rule, &open)?,
         Some(lowered) => {
@@ -158,7 +161,8 @@ pub fn compare_stages(
                 false => Rule::CloseOnDevice(kind),
             };
             let open = OnceCell::new();
-            compared.compare(&executor, &rule, &|| Some(open.get_or_init(|| OpenResults::new(&lowered))))?;
+            let open = || Some(open.get_or_init(|| OpenResults::new(&lowered).with_textures(textures)));
+            compared.compare(&executor, &rule, &open)?;
         }
     }
     Ok(ended)

@@ -20,6 +20,8 @@ const ENTRIES: u64 = 256;
 /// Registers of the interface.
 const REGISTERS: u64 = 4096;
 const TEXTURES: u64 = 1 << 16;
+/// Levels with a row of system values.
+const LEVELS: u64 = 16;
 /// Storage buffers with an address for the runner.
 const STORAGE_BUFFERS: u64 = u16::MAX as u64;
 const RENDER_TARGETS: u64 = 8;
@@ -87,9 +89,11 @@ fn system_row(row: &SystemRow) -> Result<(), ReadError> {
         SystemRow::StorageBuffer(number) | SystemRow::Counters(number) => {
             below("the number of a storage buffer", number, STORAGE_BUFFERS)
         }
-        SystemRow::TextureSize(number) | SystemRow::TextureSamples(number) => {
-            below("the number of a texture", number, TEXTURES)
+        SystemRow::TextureSize { texture, level } => {
+            below("the number of a texture", texture, TEXTURES)?;
+            below("the level of a texture", level, LEVELS)
         }
+        SystemRow::TextureSamples(number) => below("the number of a texture", number, TEXTURES),
         SystemRow::ImageSize(number) => below("the number of an image", number, ENTRIES),
         SystemRow::SamplePosition(number) => below("the number of a sample", number, SAMPLES),
         SystemRow::Workgroups | SystemRow::WorkgroupSize | SystemRow::Draw => Ok(()),

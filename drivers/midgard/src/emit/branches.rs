@@ -161,8 +161,10 @@ fn link(bundles: &mut [Bundle], jumps: &mut [Option<Placed>]) {
     for (number, bundle) in bundles.iter_mut().enumerate() {
         bundle.next = tags.get(number + 1).copied().unwrap_or(Tag::Break);
         let quadwords = bundle.quadwords() as i8;
-        if let Body::Alu(AluBundle { branch: Some(Branch::Conditional { op: BranchOp::Writeout, target, offset, .. }), .. }) =
-            &mut bundle.body
+        if let Body::Alu(AluBundle {
+            branch: Some(Branch::Conditional { op: BranchOp::Writeout, target, offset, .. }),
+            ..
+        }) = &mut bundle.body
         {
             (*target, *offset) = (tags[number], -quadwords);
         }

@@ -20,7 +20,8 @@ pub(super) fn map_uniforms(selected: &mut Selected, count: usize) -> Vec<Uniform
     }
     let mut rows: Vec<i32> = uses.keys().copied().collect();
     rows.sort_unstable_by_key(|row| (std::cmp::Reverse(uses[row]), *row));
-    let registers: HashMap<i32, i32> = rows.iter().take(count).zip(0..).map(|(&row, register)| (row, register)).collect();
+    let registers: HashMap<i32, i32> =
+        rows.iter().take(count).zip(0..).map(|(&row, register)| (row, register)).collect();
     let row_of = |number: i32| selected.uniforms.get(number as usize).copied();
     let mapped = rows.iter().take(count).filter_map(|&row| row_of(row)).collect();
 
@@ -56,7 +57,10 @@ pub(super) fn map_uniforms(selected: &mut Selected, count: usize) -> Vec<Uniform
         let flow = Machine::info(instruction.op).flow;
         selected.program.push(instruction);
         // A load is in the block that uses it.
-        if matches!(flow, Some(Flow::If | Flow::Else | Flow::EndIf | Flow::Loop | Flow::EndLoop | Flow::Break | Flow::Continue)) {
+        if matches!(
+            flow,
+            Some(Flow::If | Flow::Else | Flow::EndIf | Flow::Loop | Flow::EndLoop | Flow::Break | Flow::Continue)
+        ) {
             loaded.clear();
         }
     }

@@ -129,19 +129,20 @@ impl Environment for Surroundings<'_, '_> {
     }
 
     fn texture(&mut self, fetch: &TextureFetch) -> [Vec4; 4] {
-        let request = texture::request(fetch, self.tables.textures.get(&fetch.texture));
+        let Some(texture) = Tables::listed(&self.tables.textures, fetch.texture) else { return [[0; 4]; 4] };
+        let request = texture::request(fetch, texture);
         let components = self.resources.texture(&request);
         [0, 1, 2, 3].map(|lane: usize| components.map(|lanes| lanes[lane]))
     }
 
     fn image_load(&mut self, access: &ImageAccess) -> Vec4 {
-        let texel = self.texel(access);
-        self.resources.image_load(texel)
+        self.texel(access).map_or([0; 4], |texel| self.resources.image_load(texel))
     }
 
     fn image_store(&mut self, access: &ImageAccess, value: Vec4) {
-        let texel = self.texel(access);
-        self.resources.image_store(texel, value);
+        if let Some(texel) = self.texel(access) {
+            self.resources.image_store(texel, value);
+        }
     }
 
     fn image_address(&mut self, access: &ImageAccess) -> u64 {

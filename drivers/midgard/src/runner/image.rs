@@ -10,7 +10,8 @@ use tgsi_environment::{ImageTexel, SamplerDim};
 
 use super::environment::Surroundings;
 use super::memory::{IMAGES, split};
-use crate::program::Dimensions;
+use super::system::Tables;
+use crate::program::{Dimensions, Texture};
 use crate::simulator::ImageAccess;
 
 /// The bytes of a texel in the range of addresses.
@@ -42,21 +43,19 @@ impl Texels {
 }
 
 impl Surroundings<'_, '_> {
-    /// The texel of an access.
-    pub(super) fn texel(&self, access: &ImageAccess) -> ImageTexel {
-        let image = self.tables.images.get(&access.image);
-        let (dimensions, is_array) = image.map_or((Dimensions::D2, false), |image| (image.dimensions, image.is_array));
+    /// The texel of an access. `None` if the program lists no image.
+    pub(super) fn texel(&self, access: &ImageAccess) -> Option<ImageTexel> {
+        let &Texture { dimensions, is_array, .. } = Tables::listed(&self.tables.images, access.image)?;
         let [x, y, z, w] = access.coordinates.map(|word| word as u16 as i16 as u32);
         let count = usize::from(SamplerDim::from(dimensions).num_coords()) + usize::from(is_array);
         let mut coordinates = [x, y, z];
         coordinates.iter_mut().skip(count).for_each(|coordinate| *coordinate = 0);
-        (access.image, coordinates, if dimensions == Dimensions::Multisampled { w } else { 0 })
+        Some((access.image, coordinates, if dimensions == Dimensions::Multisampled { w } else { 0 }))
     }
 
-    /// The address of the texel of an access.
+    /// The address of the texel of an access: 0, where there is no memory, for an image that does not exist.
     pub(super) fn texel_address(&mut self, access: &ImageAccess) -> u64 {
-        let texel = self.texel(access);
-        self.texels.address(texel)
+        self.texel(access).map_or(0, |texel| self.texels.address(texel))
     }
 
     /// Loads bytes of a texel. Returns `None` if there is no texel at the address.

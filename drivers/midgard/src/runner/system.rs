@@ -38,6 +38,15 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// The entry of a texture or image. An index beyond an array reaches entries of the same kind: a number that the
+    /// program does not list has the entry before it. Negative numbers have none, as in the interpreter.
+    pub(super) fn listed(table: &BTreeMap<u32, Texture>, number: u32) -> Option<&Texture> {
+        let mut before = table.range(..=number).rev();
+        before.next().filter(|_| number.cast_signed() >= 0).map(|(_, texture)| texture)
+    }
+}
+
 /// The samples of a pixel, for their positions, if the inputs do not state a position.
 const SAMPLES: u32 = 4;
 
@@ -105,18 +114,18 @@ impl Surroundings<'_, '_> {
                 let [low, high] = address_words(memory::counters(number));
                 [low, high, 0, 0]
             }
-            SystemRow::TextureSize(number) => {
-                let (dim, is_array) = dimensions(self.tables.textures.get(&number));
-                let size = self.resources.texture_size(number, 0, dim, is_array);
+            SystemRow::TextureSize { texture, level } => {
+                let Some((dim, is_array)) = dimensions(&self.tables.textures, texture) else { return [0; 4] };
+                let size = self.resources.texture_size(texture, level, dim, is_array);
                 let [x, y, z] = size.size;
                 [x, y, z, size.levels]
             }
             SystemRow::TextureSamples(number) => {
-                let (dim, is_array) = dimensions(self.tables.textures.get(&number));
+                let Some((dim, is_array)) = dimensions(&self.tables.textures, number) else { return [0; 4] };
                 [self.resources.texture_size(number, 0, dim, is_array).samples, 0, 0, 0]
             }
             SystemRow::ImageSize(number) => {
-                let (dim, is_array) = dimensions(self.tables.images.get(&number));
+                let Some((dim, is_array)) = dimensions(&self.tables.images, number) else { return [0; 4] };
                 let size = self.resources.image_size(number, dim, is_array);
                 let [x, y, z] = size.size;
                 [x, y, z, size.samples]
@@ -141,7 +150,7 @@ impl Surroundings<'_, '_> {
     }
 }
 
-/// The dimensions of a texture or image, and whether it has layers.
-fn dimensions(texture: Option<&Texture>) -> (SamplerDim, bool) {
-    texture.map_or((SamplerDim::Dim2D, false), |texture| (texture.dimensions.into(), texture.is_array))
+/// The dimensions of a texture or image, and whether it has layers. `None` if the program lists none.
+fn dimensions(table: &BTreeMap<u32, Texture>, number: u32) -> Option<(SamplerDim, bool)> {
+    Tables::listed(table, number).map(|texture| (texture.dimensions.into(), texture.is_array))
 }

@@ -28,20 +28,10 @@ fn lookup(fetch: &TextureFetch) -> TextureLookup {
     }
 }
 
-/// Returns the request of a fetch of a texture. A texture that the program does not list has the dimensions of the
-/// instruction and no layers.
-pub(super) fn request(fetch: &TextureFetch, texture: Option<&Texture>) -> TextureRequest {
-    let dimensions = texture.map_or_else(
-        || match fetch.dimension {
-            Dimension::Cube => Dimensions::Cube,
-            Dimension::D1 => Dimensions::D1,
-            Dimension::D2 => Dimensions::D2,
-            Dimension::D3 => Dimensions::D3,
-        },
-        |texture| texture.dimensions,
-    );
+/// Returns the request of a fetch of a texture.
+pub(super) fn request(fetch: &TextureFetch, texture: &Texture) -> TextureRequest {
+    let &Texture { dimensions, is_array, .. } = texture;
     let dim = SamplerDim::from(dimensions);
-    let is_array = texture.is_some_and(|texture| texture.is_array);
     let coordinate = |index: usize| fetch.lanes.map(|lane| lane.coordinates[index]);
     let is_cube = fetch.dimension == Dimension::Cube;
     let mut request = TextureRequest {

@@ -38,7 +38,12 @@ pub(super) struct AluMembers {
 
 impl Default for AluMembers {
     fn default() -> AluMembers {
-        AluMembers { units: Default::default(), branch: None, condition: Condition::None, embedded: Embedded::default() }
+        AluMembers {
+            units: Default::default(),
+            branch: None,
+            condition: Condition::None,
+            embedded: Embedded::default(),
+        }
     }
 }
 

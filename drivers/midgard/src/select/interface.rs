@@ -5,18 +5,20 @@
 
 use std::collections::BTreeMap;
 
+use tgsi_ir::alu::{AluType, BaseType};
 use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::slots::FragResult;
-use tgsi_ir::{Body, Inst, ShaderStage};
+use tgsi_ir::{Body, Def, Inst, ShaderStage};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::Selector;
 use super::operands::{lane, shifted, swizzled};
+use super::resources::Number;
 use crate::MidgardError;
 use crate::isa::alu::AluOp;
 use crate::isa::load_store::{IndexFormat, LoadStore, LoadStoreOp, Operand};
-use crate::isa::{LoadStoreRegister, Register};
+use crate::isa::{Chip, LoadStoreRegister, Register};
 use crate::machine::{DEPTH_ONLY, Op, Operation};
 use crate::program::{FragmentOutput, FragmentResult, Slot, SystemRow, Varying};
 
@@ -66,6 +68,12 @@ const SAMPLE: i32 = 1 << 6;
 const SAMPLE_MASK: u32 = 96;
 const SAMPLE_ID: u32 = 97;
 
+/// Chips that load colours of the tile buffer in another way.
+const HAVE_OLD_TILE_BUFFERS: [Chip; 3] = [Chip::T600, Chip::T620, Chip::T720];
+
+/// The samples of a pixel that have a position.
+const SAMPLES: u32 = 8;
+
 /// The numbers of system values among attributes.
 const VERTEX_ID: u32 = 16;
 const INSTANCE_ID: u32 = 17;
@@ -111,6 +119,9 @@ impl Selector<'_> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let Some(access) = access(body, inst) else { return Err(self.lacks(inst, "index of inputs")) };
+        if body.bit_size(def) != 32 {
+            return Err(self.lacks(inst, "inputs of other sizes than 32 bits"));
+        }
         let target = self.target(def);
         let mask = target.mask << access.component & 15;
         let slot = Slot::Register(access.register);
@@ -140,6 +151,7 @@ impl Selector<'_> {
             Some(IntrinsicOp::LoadBarycentricPixel) => 0,
             Some(IntrinsicOp::LoadBarycentricCentroid) => CENTROID,
             Some(IntrinsicOp::LoadBarycentricSample) => SAMPLE,
+            Some(IntrinsicOp::LoadBarycentricAtSample) if self.is_own_sample(body.src(barycentric, 0)) => SAMPLE,
             _ => return Err(self.lacks(inst, "interpolation at other places")),
         };
         let mode = body.index(barycentric, IndexKind::InterpMode);
@@ -147,10 +159,45 @@ impl Selector<'_> {
         Ok(place | if is_linear { 0 } else { PERSPECTIVE })
     }
 
+    /// Whether a value is the number of the sample that the program runs for.
+    fn is_own_sample(&self, number: Def) -> bool {
+        self.body.intrinsic(self.body.def_inst(number)) == Some(IntrinsicOp::LoadSampleId)
+    }
+
+    /// Loads a colour of the framebuffer. Values are floats.
+    fn load_framebuffer(&mut self, inst: Inst, target: Destination) -> Result<(), MidgardError> {
+        let body = self.body;
+        let Some(access) = access(body, inst) else { return Err(self.lacks(inst, "index of outputs")) };
+        let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
+        let is_float = AluType::from_i32(body.index(inst, IndexKind::DestType)).base == BaseType::Float;
+        if !semantics.fb_fetch_output || !is_float || HAVE_OLD_TILE_BUFFERS.contains(&self.chip) {
+            return Err(self.lacks(inst, "loads of such outputs"));
+        }
+        let number = access.location.saturating_sub(FragResult::DATA0);
+        let register = LoadStoreRegister::from_code(u32::from(number) >> 2).unwrap_or(LoadStoreRegister::L0);
+        let load = LoadStore {
+            index: Operand { register, component: number & 3 },
+            // The number of the sample.
+            argument: Operand { register: LoadStoreRegister::L0, component: 0 },
+            ..LoadStore::new(LoadStoreOp::LdTileBufferF32, Register::UNUSED)
+        };
+        let operation = self.operation(Operation::LoadStore(load));
+        let first = access.component;
+        let operation = swizzled(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
+        self.load(target, operation, &[]);
+        Ok(())
+    }
+
     pub(super) fn store_output(&mut self, inst: Inst) -> Result<(), MidgardError> {
         let body = self.body;
         let Some(access) = access(body, inst) else { return Err(self.lacks(inst, "index of outputs")) };
         let value = body.src(inst, 0);
+        if body.bit_size(value) != 32 {
+            return Err(self.lacks(inst, "outputs of other sizes than 32 bits"));
+        }
+        if self.shader.stage == ShaderStage::Fragment && access.location == FragResult::SAMPLE_MASK {
+            return Err(self.lacks(inst, "output of sample masks"));
+        }
         let mask = (body.write_mask(inst) as u8) << access.component & 15;
         if self.is_undef(value) || mask == 0 {
             return Ok(());
@@ -234,7 +281,6 @@ impl Selector<'_> {
                     stencil = Some(lane(source, component));
                     (FragmentResult::Stencil, component)
                 }
-                FragResult::SAMPLE_MASK => continue,
                 location => {
                     let target = location.saturating_sub(FragResult::DATA0).into();
                     colours.insert(target, source);
@@ -295,12 +341,18 @@ impl Selector<'_> {
             I::LoadBaseVertex => self.copy_row(SystemRow::Draw, 3, target),
             I::LoadSampleId | I::LoadSampleIdNoPerSample => self.load_special(SAMPLE_ID, target),
             I::LoadSampleMaskIn => self.load_special(SAMPLE_MASK, target),
-            I::LoadHelperInvocation | I::IsHelperInvocation => {
-                let samples = self.new_temp();
-                self.load_special(SAMPLE_MASK, Destination::new(File::Temporary, samples.index, 1));
-                let zero = self.word(0);
-                self.emit(AluOp::Ieq, target, [lane(samples, 0), zero]);
+            I::LoadHelperInvocation => self.load_helper(target),
+            I::IsHelperInvocation => match self.is_helper {
+                Some(helper) => self.copy(target, helper),
+                None => self.load_helper(target),
+            },
+            I::LoadSamplePos => {
+                let sample = self.new_temp();
+                self.load_special(SAMPLE_ID, Destination::new(File::Temporary, sample.index, 1));
+                let row = self.numbered_row(Number::Dynamic(lane(sample, 0)), SAMPLES, SystemRow::SamplePosition);
+                self.copy(target, row);
             }
+            I::LoadOutput if self.shader.stage == ShaderStage::Fragment => self.load_framebuffer(inst, target)?,
             I::LoadLocalInvocationId => self.load_thread(LoadStoreRegister::LocalThread, target),
             I::LoadWorkgroupId => self.load_thread(LoadStoreRegister::Group, target),
             I::LoadGlobalInvocationId => self.load_thread(LoadStoreRegister::GlobalThread, target),
@@ -321,6 +373,37 @@ impl Selector<'_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Whether the thread is a helper from the start.
+    fn load_helper(&mut self, target: Destination) {
+        let samples = self.new_temp();
+        self.load_special(SAMPLE_MASK, Destination::new(File::Temporary, samples.index, 1));
+        let zero = self.word(0);
+        self.emit(AluOp::Ieq, target, [lane(samples, 0), zero]);
+    }
+
+    /// Keeps a flag for threads that become helpers, if the program asks for it.
+    pub(super) fn declare_helper(&mut self) {
+        let body = self.body;
+        let is_query = |inst| body.intrinsic(inst) == Some(IntrinsicOp::IsHelperInvocation);
+        if body.blocks().any(|block| body.insts(block).any(is_query)) {
+            let helper = self.new_temp();
+            self.load_helper(Destination::new(File::Temporary, helper.index, 1));
+            self.is_helper = Some(lane(helper, 0));
+        }
+    }
+
+    /// Discards the fragment, if the condition holds.
+    pub(super) fn select_discard(&mut self, condition: Option<Source>) {
+        self.discards = true;
+        let condition = condition.map(|condition| lane(condition, 0));
+        if let Some(helper) = self.is_helper {
+            let all = self.word(u32::MAX);
+            let to = Destination::new(File::Temporary, helper.index, 1);
+            self.emit(AluOp::Ior, to, [helper, condition.unwrap_or(all)]);
+        }
+        self.push(Instruction::new(Op::Discard, None, condition));
     }
 
     fn copy_row(&mut self, row: SystemRow, component: u8, target: Destination) {

@@ -1,26 +1,28 @@
-//! Arrays of registers, storage buffers, shared memory, images, counters and barriers.
+//! Arrays of registers, storage buffers, shared memory, counters and barriers.
 //!
 //! The operands of an access are in one register of the load/store unit: the address of a buffer in x and y, the offset
 //! in z. Stored values are in the other one.
 
-use tgsi_environment::SamplerDim;
 use tgsi_ir::intrinsics::indices::{AtomicOp, Scope};
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Def, Inst, InstData};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
+use tgsi_ir::{Def, Inst};
 use tgsi_registers::chase::accessed_register;
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
-use super::{Array, Selector};
 use super::operands::{lane, swizzled};
+use super::{Array, Selector};
 use crate::MidgardError;
 use crate::isa::alu::AluOp;
 use crate::isa::load_store::{IndexFormat, LoadStore, LoadStoreOp, Operand};
 use crate::isa::{LoadStoreRegister, Register, Swizzle};
-use crate::machine::{Op, Operation};
-use crate::program::{SystemRow, Texture};
+use crate::machine::{OPERANDS, Op, Operation};
+use crate::program::SystemRow;
+
+/// Storage buffers with a row of system values, as far as a run-time number selects among them.
+const MAX_BLOCKS: u32 = 256;
 
 /// The number of a register of the load/store unit.
-fn operand_register(index: u8) -> LoadStoreRegister {
+pub(super) fn operand_register(index: u8) -> LoadStoreRegister {
     if index == 0 { LoadStoreRegister::L0 } else { LoadStoreRegister::L1 }
 }
 
@@ -31,14 +33,14 @@ enum Memory {
     Thread,
     /// Storage of the workgroup.
     Workgroup,
-    /// Behind an address in a row of system values.
-    Row(SystemRow),
+    /// Behind an address in a row of system values, given as an operand.
+    Behind(Source),
 }
 
 /// An address: the fields of instructions, and the operands that hold it.
-struct Address {
-    access: LoadStore,
-    sources: Vec<Source>,
+pub(super) struct Address {
+    pub(super) access: LoadStore,
+    pub(super) sources: Vec<Source>,
 }
 
 impl Selector<'_> {
@@ -63,9 +65,8 @@ impl Selector<'_> {
         access.argument = match memory {
             Memory::Thread => Operand { register: storage, component: 0 },
             Memory::Workgroup => Operand { register: storage, component: 2 },
-            Memory::Row(row) => {
-                let base = self.system_row(row);
-                let register = self.set_operand(number, 0b0011, base);
+            Memory::Behind(row) => {
+                let register = self.set_operand(number, 0b0011, row);
                 sources.push(register);
                 Operand { register: operand_register(number), component: 0 }
             }
@@ -142,11 +143,11 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The storage buffer of a source.
-    fn buffer(&self, inst: Inst, number: usize) -> Result<Memory, MidgardError> {
-        let block = self.constant_of(self.body.source(inst, number));
-        let block = block.ok_or_else(|| self.lacks(inst, "run-time numbers of storage buffers"))?;
-        Ok(Memory::Row(SystemRow::StorageBuffer(block)))
+    /// The row of system values of a storage buffer. A run-time number beyond the last buffer gives an empty one.
+    fn buffer(&mut self, inst: Inst, source: usize) -> Source {
+        let count = self.shader.info.num_ssbos;
+        let number = self.block_of(inst, source);
+        self.numbered_row(number, count.saturating_add(1).min(MAX_BLOCKS), SystemRow::StorageBuffer)
     }
 
     /// Selects accesses to memory, images and barriers. Returns whether the intrinsic is one.
@@ -160,24 +161,23 @@ impl Selector<'_> {
         };
         match op {
             I::LoadSsbo => {
-                let memory = self.buffer(inst, 0)?;
+                let memory = Memory::Behind(self.buffer(inst, 0));
                 self.select_load(inst, memory, 1, base);
             }
             I::LoadShared => self.select_load(inst, Memory::Workgroup, 0, base),
             I::StoreSsbo => {
-                let memory = self.buffer(inst, 1)?;
+                let memory = Memory::Behind(self.buffer(inst, 1));
                 self.select_store(inst, memory, 2, base);
             }
             I::StoreShared => self.select_store(inst, Memory::Workgroup, 1, base),
             I::SsboAtomic | I::SsboAtomicSwap => {
-                let memory = self.buffer(inst, 0)?;
+                let memory = Memory::Behind(self.buffer(inst, 0));
                 self.select_atomic(inst, memory, 1, base)?;
             }
             I::SharedAtomic | I::SharedAtomicSwap => self.select_atomic(inst, Memory::Workgroup, 0, base)?,
             I::GetSsboSize => {
                 let Some(def) = body.inst_def(inst) else { return Ok(true) };
-                let Memory::Row(row) = self.buffer(inst, 0)? else { return Ok(false) };
-                let row = self.system_row(row);
+                let row = self.buffer(inst, 0);
                 let target = self.target(def);
                 self.copy(target, lane(row, 2));
             }
@@ -187,23 +187,8 @@ impl Selector<'_> {
                     self.push_bare(Op::Barrier);
                 }
             }
-            I::ImageDerefLoad | I::ImageLoad => self.select_image_load(inst)?,
-            I::ImageDerefStore | I::ImageStore => self.select_image_store(inst)?,
-            I::ImageDerefSize | I::ImageSize => {
-                let Some(def) = body.inst_def(inst) else { return Ok(true) };
-                let image = self.image(inst)?;
-                let row = self.system_row(SystemRow::ImageSize(image));
-                let target = self.target(def);
-                self.copy(target, row);
-            }
-            I::ImageDerefSamples | I::ImageSamples => {
-                let Some(def) = body.inst_def(inst) else { return Ok(true) };
-                let image = self.image(inst)?;
-                let row = self.system_row(SystemRow::ImageSize(image));
-                let target = self.target(def);
-                self.copy(target, lane(row, 3));
-            }
-            _ => return Ok(false),
+            _ if op.info().kind == IntrinsicKind::AtomicCounter => self.select_counter(inst, op)?,
+            _ => return self.select_image(inst, op),
         }
         Ok(true)
     }
@@ -235,14 +220,28 @@ impl Selector<'_> {
         self.store_words(value, mask, number ^ 1, address);
     }
 
-    /// An atomic operation. The operand is in w of the register of the address; the value to compare is in z of the
-    /// other one, beside the address that is computed first.
     fn select_atomic(&mut self, inst: Inst, memory: Memory, offset: usize, base: u32) -> Result<(), MidgardError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let target = self.target(def);
-        let kind = AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp));
-        let op = match kind {
+        let op = self.atomic_op(inst, AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp)))?;
+        let data = self.operands_from(inst, offset + 1);
+        let (index, offset) = self.split_offset(inst, offset, base);
+        let number = self.next_operand();
+        let address = self.address(memory, number, index, offset);
+        self.atomic(op, target, &data, number, address);
+        Ok(())
+    }
+
+    /// The operands of an intrinsic from one on.
+    pub(super) fn operands_from(&mut self, inst: Inst, first: usize) -> Vec<Source> {
+        let body = self.body;
+        (first..body.num_sources(inst)).map(|number| self.source_of(body.source(inst, number))).collect()
+    }
+
+    /// The opcode of an atomic operation.
+    pub(super) fn atomic_op(&self, inst: Inst, op: Option<AtomicOp>) -> Result<LoadStoreOp, MidgardError> {
+        Ok(match op {
             Some(AtomicOp::Iadd) => LoadStoreOp::AtomicAdd,
             Some(AtomicOp::Imin) => LoadStoreOp::AtomicImin,
             Some(AtomicOp::Umin) => LoadStoreOp::AtomicUmin,
@@ -254,19 +253,26 @@ impl Selector<'_> {
             Some(AtomicOp::Xchg) => LoadStoreOp::AtomicXchg,
             Some(AtomicOp::Cmpxchg) => LoadStoreOp::AtomicCmpxchg,
             _ => return Err(self.lacks(inst, "atomic operations on floats")),
-        };
-        let data: Vec<Source> =
-            (offset + 1..body.num_sources(inst)).map(|number| self.source_of(body.source(inst, number))).collect();
-        let (index, offset) = self.split_offset(inst, offset, base);
-        let mut number = self.next_operand();
-        let mut address = self.address(memory, number, index, offset);
+        })
+    }
+
+    /// Appends an atomic operation at an address in operand register `number`. The operand is in w of the register of
+    /// the address; the value to compare is in z of the other one, beside the address that is computed first.
+    pub(super) fn atomic(
+        &mut self,
+        op: LoadStoreOp,
+        target: Destination,
+        data: &[Source],
+        mut number: u8,
+        mut address: Address,
+    ) {
         let mut operands = address.sources.clone();
         if let (LoadStoreOp::AtomicCmpxchg, Some(&compared)) = (op, data.first()) {
             // The fields of the index state the value to compare.
             let lea = LoadStore { op: LoadStoreOp::Lea, ..address.access };
             let operation = self.operation(Operation::LoadStore(lea));
             number ^= 1;
-            let to = Destination::new(File::Special, i32::from(crate::machine::OPERANDS + number), 0b0011);
+            let to = Destination::new(File::Special, i32::from(OPERANDS + number), 0b0011);
             self.load(to, operation, &address.sources);
             let register = self.set_operand(number, 0b0100, lane(compared, 0));
             operands = vec![register, swizzled(register, [2; 4])];
@@ -277,92 +283,56 @@ impl Selector<'_> {
                 ..address.access
             };
         }
-        let Some(&value) = data.last() else { return Ok(()) };
+        let Some(&value) = data.last() else { return };
         let register = self.set_operand(number, 0b1000, lane(value, 0));
         let operand = 3 | (operand_register(number).code() as u8) << 2;
         let atomic = LoadStore { op, swizzle: Swizzle(operand), ..address.access };
         let operation = self.operation(Operation::LoadStore(atomic));
         let sources = [operation, swizzled(register, [3; 4])].into_iter().chain(operands);
         self.push(Instruction::new(Op::Atomic, Some(target), sources));
-        Ok(())
     }
 
-    /// The number of an image.
-    fn image(&mut self, inst: Inst) -> Result<u32, MidgardError> {
+    /// An operation on a counter, which is a word of a buffer.
+    fn select_counter(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), MidgardError> {
+        use IntrinsicOp as I;
         let body = self.body;
-        let dim = SamplerDim::from_i32(body.index(inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
-        let is_array = body.index(inst, IndexKind::ImageArray) != 0;
-        let source = body.source(inst, 0);
-        let deref = body.def_inst(body.src_def(source));
-        let number = match *body.inst(deref) {
-            InstData::Deref { kind: tgsi_ir::body::DerefKind::Var(variable), .. } => {
-                Some(self.shader.variables[variable].binding)
-            }
-            InstData::Deref { .. } => None,
-            _ => self.constant_of(source).map(|n| n.wrapping_add(body.index(inst, IndexKind::RangeBase) as u32)),
+        let Some(def) = body.inst_def(inst) else { return Ok(()) };
+        let (kind, operand) = match op {
+            I::AtomicCounterRead => (None, None),
+            I::AtomicCounterInc => (Some(AtomicOp::Iadd), Some(1)),
+            I::AtomicCounterPreDec | I::AtomicCounterPostDec => (Some(AtomicOp::Iadd), Some(u32::MAX)),
+            I::AtomicCounterAdd => (Some(AtomicOp::Iadd), None),
+            I::AtomicCounterMin => (Some(AtomicOp::Umin), None),
+            I::AtomicCounterMax => (Some(AtomicOp::Umax), None),
+            I::AtomicCounterAnd => (Some(AtomicOp::Iand), None),
+            I::AtomicCounterOr => (Some(AtomicOp::Ior), None),
+            I::AtomicCounterXor => (Some(AtomicOp::Ixor), None),
+            I::AtomicCounterExchange => (Some(AtomicOp::Xchg), None),
+            I::AtomicCounterCompSwap => (Some(AtomicOp::Cmpxchg), None),
+            _ => return Err(self.lacks(inst, &format!("form of `{}`", op.name()))),
         };
-        let number = number.ok_or_else(|| self.lacks(inst, "run-time numbers of images"))?;
-        if !self.images.iter().any(|known| known.number == number) {
-            self.images.push(Texture { number, dimensions: dim.into(), is_array });
-        }
-        Ok(number)
-    }
-
-    /// The fields of an access to an image. Coordinates have 16 bits each, in x and y of the register.
-    fn image_access(&mut self, inst: Inst, number: u8) -> Result<(LoadStore, Source), MidgardError> {
-        let body = self.body;
-        let image = self.image(inst)?;
-        let dim = SamplerDim::from_i32(body.index(inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
-        let is_array = body.index(inst, IndexKind::ImageArray) != 0;
-        if matches!(dim, SamplerDim::Ms | SamplerDim::SubpassMs) {
-            return Err(self.lacks(inst, "images with several samples"));
-        }
-        let coordinate = self.source_of(body.source(inst, 1));
-        let count = dim.num_coords() + u8::from(is_array && dim != SamplerDim::Cube);
-        let (low, half) = (self.word(0xffff), self.word(16));
-        for word in 0..2u8 {
-            let first = word * 2;
-            let value = if first < count {
-                let lower = self.computed(AluOp::Iand, 1, [lane(coordinate, first), low]);
-                if first + 1 < count {
-                    let upper = self.computed(AluOp::Ishl, 1, [lane(coordinate, first + 1), half]);
-                    self.computed(AluOp::Ior, 1, [lower, upper])
-                } else {
-                    lower
-                }
-            } else {
-                self.word(0)
-            };
-            self.set_operand(number, 1 << word, lane(value, 0));
-        }
-        let access = LoadStore {
-            is_wide: true,
-            argument: Operand { register: operand_register(number), component: 0 },
-            offset: (image as i32) << 9,
-            ..LoadStore::new(LoadStoreOp::LdImageU32, Register::UNUSED)
-        };
-        Ok((access, Source::new(File::Special, i32::from(crate::machine::OPERANDS + number))))
-    }
-
-    fn select_image_load(&mut self, inst: Inst) -> Result<(), MidgardError> {
-        let Some(def) = self.body.inst_def(inst) else { return Ok(()) };
         let target = self.target(def);
+        let data = match operand {
+            Some(operand) => vec![self.word(operand)],
+            None => self.operands_from(inst, 1),
+        };
+        let row = self.system_row(SystemRow::Counters(body.base(inst)));
+        let (index, offset) = self.split_offset(inst, 0, body.index(inst, IndexKind::RangeBase) as u32);
         let number = self.next_operand();
-        let (access, address) = self.image_access(inst, number)?;
-        let operation = self.operation(Operation::LoadStore(access));
-        self.load(target, operation, &[address]);
-        Ok(())
-    }
-
-    fn select_image_store(&mut self, inst: Inst) -> Result<(), MidgardError> {
-        let value = self.source_of(self.body.source(inst, 3));
-        let number = self.next_operand();
-        let (access, address) = self.image_access(inst, number)?;
-        let value = self.set_operand(number ^ 1, 15, value);
-        let register = Register::new(number ^ 1).unwrap_or(Register::UNUSED);
-        let store = LoadStore { op: LoadStoreOp::StImageU32, register, ..access };
-        let operation = self.operation(Operation::LoadStore(store));
-        self.push(Instruction::new(Op::Store, None, [operation, value, address]));
+        let address = self.address(Memory::Behind(row), number, index, offset);
+        let Some(kind) = kind else {
+            self.load_words(target, address);
+            return Ok(());
+        };
+        let opcode = self.atomic_op(inst, Some(kind))?;
+        if op != I::AtomicCounterPreDec {
+            self.atomic(opcode, target, &data, number, address);
+            return Ok(());
+        }
+        let old = self.new_temp();
+        self.atomic(opcode, Destination::new(File::Temporary, old.index, 1), &data, number, address);
+        let minus_one = self.word(u32::MAX);
+        self.emit(AluOp::Iadd, target, [lane(old, 0), minus_one]);
         Ok(())
     }
 }

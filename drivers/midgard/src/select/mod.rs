@@ -6,9 +6,11 @@
 //! registers of a group alternate.
 
 mod alu;
+mod image;
 mod interface;
 mod memory;
 mod operands;
+mod resources;
 mod texture;
 mod uniforms;
 
@@ -23,11 +25,15 @@ use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 use crate::MidgardError;
 use crate::isa::Chip;
 use crate::isa::alu::AluOp as Alu;
-use crate::machine::{COORDINATES, Machine, MachineInstruction, MachineProgram, OPERANDS, Op, Operation, Selected, TEXELS};
+use crate::machine::{
+    COORDINATES, Machine, MachineInstruction, MachineProgram, OPERANDS, Op, Operation, Selected, TEXELS,
+};
 use crate::options::MidgardOptions;
 use crate::program::{SystemRow, Texture, UniformRow};
 
 use interface::Interface;
+use resources::Element;
+pub(crate) use texture::LAST_LEVEL;
 pub(crate) use uniforms::uniform_load;
 
 /// An array of registers in the storage of the thread.
@@ -42,21 +48,28 @@ struct Array {
 struct Selector<'a> {
     shader: &'a Shader,
     body: &'a Body,
+    chip: Chip,
     program: MachineProgram,
     /// The temporary of a value or a register of the IR, by value or handle.
     temps: SecondaryMap<Def, Option<i32>>,
     /// The arrays, by handle.
     arrays: SecondaryMap<Def, Option<Array>>,
+    /// The textures, samplers and images that derefs point to.
+    elements: SecondaryMap<Def, Option<Element>>,
     operations: Vec<Operation>,
     uniforms: Vec<UniformRow>,
     uniform_numbers: HashMap<UniformRow, i32>,
     system_buffer: u32,
     system_rows: Vec<SystemRow>,
+    /// The first rows of groups of rows, by the first system value and the number of rows.
+    row_groups: HashMap<(SystemRow, usize), u32>,
     interface: Interface,
     textures: Vec<Texture>,
     images: Vec<Texture>,
     stack: u32,
     discards: bool,
+    /// Whether the thread is a helper, if the program asks for it after discards.
+    is_helper: Option<Source>,
     /// The registers of each group that are used next.
     next_operand: u8,
     next_texel: u8,
@@ -70,6 +83,7 @@ pub(crate) fn select(shader: &Shader, options: &MidgardOptions) -> Result<Select
     let body = shader.functions[entry].body.as_ref().ok_or(MidgardError::NoEntryPoint)?;
     let mut selector = Selector::new(shader, body, options.chip);
     selector.declare_arrays()?;
+    selector.declare_helper();
     selector.select_body()?;
     selector.write_outputs();
     Ok(selector.finish())
@@ -80,19 +94,24 @@ impl<'a> Selector<'a> {
         Selector {
             shader,
             body,
+            chip,
             program: MachineProgram::new(Machine { chip }, 0),
             temps: SecondaryMap::new(),
             arrays: SecondaryMap::new(),
+            elements: SecondaryMap::new(),
             operations: Vec::new(),
             uniforms: Vec::new(),
             uniform_numbers: HashMap::new(),
-            system_buffer: shader.info.num_ubos.saturating_add(1),
+            // The buffer between the last one and this one does not exist: the number of blocks beyond the end.
+            system_buffer: shader.info.num_ubos.saturating_add(2),
             system_rows: Vec::new(),
+            row_groups: HashMap::new(),
             interface: Interface::default(),
             textures: Vec::new(),
             images: Vec::new(),
             stack: 0,
             discards: false,
+            is_helper: None,
             next_operand: 0,
             next_texel: 0,
             depth: 0,
@@ -182,7 +201,11 @@ impl<'a> Selector<'a> {
     fn select_instruction(&mut self, inst: Inst) -> Result<(), MidgardError> {
         match *self.body.inst(inst) {
             InstData::Alu { op, .. } => self.select_alu(inst, op),
-            InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
+            InstData::LoadConst { .. } | InstData::Undef => Ok(()),
+            InstData::Deref { .. } => {
+                self.select_deref(inst);
+                Ok(())
+            }
             InstData::Tex(_) => self.select_texture(inst),
             InstData::Intrinsic { op, .. } => self.select_intrinsic(inst, op),
             InstData::Jump(JumpKind::Break) => {
@@ -204,22 +227,26 @@ impl<'a> Selector<'a> {
         match op {
             I::DeclReg | I::LoadReg | I::StoreReg | I::StoreRegIndirect | I::Nop => self.select_register(inst, op),
             I::LoadRegIndirect => self.select_register(inst, op),
-            I::LoadUniform => self.load_uniform(inst),
-            I::LoadUbo => self.load_ubo(inst),
-            I::LoadUboVec4 => self.load_ubo_vec4(inst),
+            I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => {
+                match op {
+                    I::LoadUniform => self.load_uniform(inst),
+                    I::LoadUbo => self.load_ubo(inst),
+                    _ => self.load_ubo_vec4(inst),
+                }
+                Ok(())
+            }
             I::LoadInput | I::LoadInterpolatedInput => self.load_input(inst, op),
             I::StoreOutput => self.store_output(inst),
-            I::Ddx | I::DdxCoarse | I::DdxFine => self.select_derivative(inst, crate::isa::texture::Axis::X),
-            I::Ddy | I::DdyCoarse | I::DdyFine => self.select_derivative(inst, crate::isa::texture::Axis::Y),
+            I::DdxFine | I::DdyFine => Err(self.lacks(inst, "fine derivatives")),
+            I::Ddx | I::DdxCoarse => self.select_derivative(inst, crate::isa::texture::Axis::X),
+            I::Ddy | I::DdyCoarse => self.select_derivative(inst, crate::isa::texture::Axis::Y),
             I::Terminate | I::Demote => {
-                self.discards = true;
-                self.push_bare(Op::Discard);
+                self.select_discard(None);
                 Ok(())
             }
             I::TerminateIf | I::DemoteIf => {
-                self.discards = true;
                 let condition = self.source_of(self.body.source(inst, 0));
-                self.program.push(Instruction::new(Op::Discard, None, [operands::lane(condition, 0)]));
+                self.select_discard(Some(condition));
                 Ok(())
             }
             op if op.name().starts_with("load_barycentric") => Ok(()),

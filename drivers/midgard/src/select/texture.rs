@@ -1,21 +1,23 @@
 //! Texture instructions and derivatives.
 //!
-//! Coordinates are in r28: the reference of a comparison and the sample in z, the layer in w. The level or bias is in x
-//! of r29, offsets in y, z and w.
+//! Coordinates are in r28: the reference of a comparison and the sample in z, the layer in w. The level or bias, and the
+//! numbers of texture and sampler that are known at run time, are in components of r29 that the offset leaves; it is in
+//! y, z and w.
 
 use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::BaseType;
-use tgsi_ir::body::{DerefKind, TexData, TexOp, TexSrcKind};
-use tgsi_ir::{Inst, InstData, ShaderStage, Use};
+use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
+use tgsi_ir::{Inst, ShaderStage, Use};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::Selector;
 use super::operands::{lane, swizzled};
+use super::resources::{Element, Number};
 use crate::MidgardError;
 use crate::isa::alu::AluOp;
 use crate::isa::load_store::{LoadStore, LoadStoreOp, Operand};
 use crate::isa::texture::{
-    Axis, Coordinates, Dimension, Lod, Mode, Offset, SamplerType, Select, Texture, TextureMode, TextureOp,
+    Axis, Coordinates, Dimension, Handle, Lod, Mode, Offset, SamplerType, Select, Texture, TextureMode, TextureOp,
     TextureRegister,
 };
 use crate::isa::{LoadStoreRegister, Register, Swizzle};
@@ -24,6 +26,29 @@ use crate::program::{self, SystemRow};
 
 const Z: u8 = 0b0100;
 const W: u8 = 0b1000;
+
+/// Numbers of textures in instructions.
+const MAX_TEXTURES: u32 = (1 << 16) - 1;
+/// The last level that has a size; queries of further levels have its size.
+pub(crate) const LAST_LEVEL: u32 = 15;
+/// Levels that have a size.
+const LEVELS: u32 = LAST_LEVEL + 1;
+/// Rows of sizes among which a run-time number selects.
+const MAX_ROWS: u32 = 2048;
+
+/// The components of r28 and r29 that hold operands.
+struct Places([u8; 2]);
+
+impl Places {
+    /// Takes a component: first of r29, then one of r28 that coordinates do not have. Returns register and component.
+    fn take(&mut self) -> Option<(u8, u8)> {
+        let (register, component) = [(1, 0), (1, 1), (1, 2), (1, 3), (0, 2), (0, 3)]
+            .into_iter()
+            .find(|&(register, component)| self.0[usize::from(register)] >> component & 1 == 0)?;
+        self.0[usize::from(register)] |= 1 << component;
+        Some((register, component))
+    }
+}
 
 /// The first operand register of the texture unit.
 const FIRST: TextureRegister = TextureRegister::Full(0);
@@ -34,21 +59,20 @@ impl Selector<'_> {
     pub(super) fn select_texture(&mut self, inst: Inst) -> Result<(), MidgardError> {
         let body = self.body;
         let (Some(&data), Some(def)) = (body.tex(inst), body.inst_def(inst)) else { return Ok(()) };
-        let unit = self.texture_unit(inst, &data, TexSrcKind::TextureDeref)?;
-        if !self.textures.iter().any(|known| known.number == unit) {
-            let dimensions = data.dim.into();
-            self.textures.push(program::Texture { number: unit, dimensions, is_array: data.is_array });
-        }
+        let unit = self.texture(inst, &data)?;
         let target = self.target(def);
         match data.op {
-            TexOp::Txs => self.select_size(inst, &data, unit, target),
+            TexOp::Txs => {
+                self.select_size(inst, unit, target);
+                Ok(())
+            }
             TexOp::QueryLevels => {
-                let size = self.system_row(SystemRow::TextureSize(unit));
+                let size = self.size_row(unit, Number::Constant(0));
                 self.copy(target, lane(size, 3));
                 Ok(())
             }
             TexOp::TextureSamples => {
-                let samples = self.system_row(SystemRow::TextureSamples(unit));
+                let samples = self.numbered_row(unit, self.textures_end() + 1, SystemRow::TextureSamples);
                 self.copy(target, lane(samples, 0));
                 Ok(())
             }
@@ -59,83 +83,109 @@ impl Selector<'_> {
         }
     }
 
-    /// The number of the unit of a texture or a sampler.
-    fn texture_unit(&self, inst: Inst, data: &TexData, kind: TexSrcKind) -> Result<u32, MidgardError> {
+    /// The number of a texture. The textures that it may be are added to the table.
+    fn texture(&mut self, inst: Inst, data: &TexData) -> Result<Number, MidgardError> {
+        let element = self.unit(inst, TexSrcKind::TextureDeref, data.texture_index)?;
+        for number in element.numbers().take_while(|&number| number < MAX_TEXTURES) {
+            if !self.textures.iter().any(|known| known.number == number) {
+                let dimensions = data.dim.into();
+                self.textures.push(program::Texture { number, dimensions, is_array: data.is_array });
+            }
+        }
+        Ok(self.number_of(element))
+    }
+
+    /// The number after that of the last texture.
+    fn textures_end(&self) -> u32 {
+        self.shader.info.num_textures.min(MAX_TEXTURES)
+    }
+
+    /// The element that a source points to, or the number of the instruction.
+    fn unit(&self, inst: Inst, kind: TexSrcKind, number: u32) -> Result<Element, MidgardError> {
+        use TexSrcKind as K;
         let body = self.body;
-        let is_texture = kind == TexSrcKind::TextureDeref;
-        let Some(source) = body.tex_src(inst, kind) else {
-            return Ok(if is_texture { data.texture_index } else { data.sampler_index });
-        };
-        let dynamic = || self.lacks(inst, "run-time index of textures");
-        let deref = body.def_inst(body.src_def(source));
-        let (root, element) = match *body.inst(deref) {
-            InstData::Deref { kind: DerefKind::Array, .. } => {
-                let index = body.constant_component(body.src(deref, 1), 0).ok_or_else(dynamic)?;
-                (body.def_inst(body.src(deref, 0)), index as u32)
-            }
-            _ => (deref, 0),
-        };
-        match *body.inst(root) {
-            InstData::Deref { kind: DerefKind::Var(variable), .. } => {
-                Ok(self.shader.variables[variable].binding.wrapping_add(element))
-            }
-            _ => Err(dynamic()),
+        let bindless = [K::TextureHandle, K::SamplerHandle, K::TextureOffset, K::SamplerOffset];
+        if bindless.iter().any(|&kind| body.tex_src(inst, kind).is_some()) {
+            return Err(self.lacks(inst, "bindless textures"));
+        }
+        match body.tex_src(inst, kind) {
+            Some(source) => self.element_at(inst, body.src_def(source), "textures"),
+            None => Ok(Element::single(number)),
         }
     }
 
-    /// The size of a texture at a level.
-    fn select_size(
-        &mut self,
-        inst: Inst,
-        data: &TexData,
-        unit: u32,
-        target: Destination,
-    ) -> Result<(), MidgardError> {
-        let size = self.system_row(SystemRow::TextureSize(unit));
-        let level = self.body.tex_src(inst, TexSrcKind::Lod).filter(|&level| self.constant_of(level) != Some(0));
-        let Some(level) = level else {
-            self.copy(target, size);
-            return Ok(());
+    /// The row of system values with the size of a level of a texture.
+    fn size_row(&mut self, unit: Number, level: Number) -> Source {
+        let size = |texture, level| SystemRow::TextureSize { texture, level };
+        let texture = match unit {
+            Number::Constant(texture) => {
+                if let Number::Constant(level) = level {
+                    return self.system_row(size(texture, level));
+                }
+                return self.numbered_row(level, LEVELS, |level| size(texture, level));
+            }
+            Number::Dynamic(texture) => texture,
         };
-        let level = self.source_of(level);
-        let layer = if data.is_array { 1 << data.dim.num_coords().saturating_sub(u8::from(data.dim == SamplerDim::Cube)) } else { 0 };
-        let one = self.word(1);
-        let (to, late) = self.apart(target, &[level]);
-        let scaled = Destination { mask: target.mask & !layer, ..to };
-        let shifted = self.computed(AluOp::Ilsr, scaled.mask, [size, lane(level, 0)]);
-        self.emit(AluOp::Umax, scaled, [shifted, one]);
-        if target.mask & layer != 0 {
-            self.emit(Op::Mov, Destination { mask: target.mask & layer, ..to }, [size]);
-        }
-        self.deliver(to, late);
-        Ok(())
+        let bits = self.word(LEVELS.trailing_zeros());
+        let first = lane(self.computed(AluOp::Ishl, 1, [texture, bits]), 0);
+        let level = match level {
+            Number::Constant(level) => self.word(level),
+            Number::Dynamic(level) => level,
+        };
+        let row = lane(self.computed(AluOp::Iadd, 1, [first, level]), 0);
+        let count = (self.textures_end() + 1).saturating_mul(LEVELS).min(MAX_ROWS);
+        self.numbered_row(Number::Dynamic(row), count, |row| size(row / LEVELS, row % LEVELS))
+    }
+
+    /// The size of a texture at a level.
+    fn select_size(&mut self, inst: Inst, unit: Number, target: Destination) {
+        let level = match self.body.tex_src(inst, TexSrcKind::Lod) {
+            None => Number::Constant(0),
+            Some(level) => match self.constant_of(level) {
+                Some(level) => Number::Constant(level.min(LAST_LEVEL)),
+                None => {
+                    let (level, last) = (lane(self.source_of(level), 0), self.word(LAST_LEVEL));
+                    Number::Dynamic(lane(self.computed(AluOp::Umin, 1, [level, last]), 0))
+                }
+            },
+        };
+        let size = self.size_row(unit, level);
+        self.copy(target, size);
     }
 
     fn select_lookup(
         &mut self,
         inst: Inst,
         data: &TexData,
-        unit: u32,
+        unit: Number,
         target: Destination,
     ) -> Result<(), MidgardError> {
         let is_fetch = matches!(data.op, TexOp::Txf | TexOp::TxfMs);
-        let sampler = if is_fetch { 0 } else { self.texture_unit(inst, data, TexSrcKind::SamplerDeref)? };
+        let sampler = match (is_fetch, self.body.tex_src(inst, TexSrcKind::SamplerDeref)) {
+            (true, _) => Number::Constant(0),
+            (_, Some(sampler)) => {
+                let texture = self.body.tex_src(inst, TexSrcKind::TextureDeref).map(|s| self.body.src_def(s));
+                if texture == Some(self.body.src_def(sampler)) {
+                    unit
+                } else {
+                    let element = self.unit(inst, TexSrcKind::SamplerDeref, 0)?;
+                    self.number_of(element)
+                }
+            }
+            _ => Number::Constant(data.sampler_index),
+        };
         let is_vertex = self.shader.stage != ShaderStage::Fragment;
         let (op, mode) = match data.op {
             TexOp::Txf | TexOp::TxfMs => (TextureOp::Fetch, TextureMode::Normal),
             TexOp::Txl => (TextureOp::SampleGradient, shadow_mode(data)),
             TexOp::Tg4 if data.is_shadow => (TextureOp::Sample, TextureMode::GatherShadow),
             TexOp::Tg4 => {
-                let modes =
-                    [TextureMode::GatherX, TextureMode::GatherY, TextureMode::GatherZ, TextureMode::GatherW];
+                let modes = [TextureMode::GatherX, TextureMode::GatherY, TextureMode::GatherZ, TextureMode::GatherW];
                 (TextureOp::Sample, modes[usize::from(data.component & 3)])
             }
             // Vertices have no differences.
             _ if is_vertex => (TextureOp::SampleGradient, shadow_mode(data)),
             _ => (TextureOp::Sample, shadow_mode(data)),
-        };
-        let numbers = |number: u32, what: &str| {
-            u16::try_from(number).map_err(|_| self.lacks(inst, &format!("{what} unit {number}")))
         };
         let mut texture = Texture {
             is_vertex,
@@ -147,25 +197,53 @@ impl Selector<'_> {
                 _ => SamplerType::Float,
             }),
             coordinates: Coordinates { register: FIRST, swizzle: Swizzle::IDENTITY },
-            ..Texture::new(op, numbers(unit, "texture")?, numbers(sampler, "sampler")?)
+            ..Texture::new(op, 0, 0)
         };
-        self.place_coordinates(inst, data, is_fetch)?;
+        let mut places = Places([self.place_coordinates(inst, data)?, 0]);
+        self.place_level(inst, data, &mut texture, &mut places)?;
+        self.place_offset(inst, data, &mut texture, &mut places)?;
+        texture.texture = self.place_handle(inst, unit, &mut places)?;
+        let is_same = unit == sampler && matches!(unit, Number::Dynamic(_));
+        texture.sampler = if is_same { texture.texture } else { self.place_handle(inst, sampler, &mut places)? };
+        // Fetches read all components.
+        let missing = !places.0[0] & if is_fetch { 15 } else { 0b0011 };
+        if missing != 0 {
+            let zero = self.word(0);
+            self.set_coordinates(0, missing, zero);
+        }
         let mut sources = vec![Source::new(File::Special, COORDINATES.into())];
-        if self.place_level(inst, data, &mut texture) | self.place_offset(inst, data, &mut texture)? {
+        if places.0[1] != 0 {
             sources.push(Source::new(File::Special, i32::from(COORDINATES) + 1));
         }
         let result = self.next_texels();
         texture.destination = TextureRegister::Full(result as u8 & 1);
         let operation = self.operation(Operation::Texture(texture));
-        let operation = if data.is_shadow && data.op != TexOp::Tg4 { lane(operation, 0) } else { operation };
         let to = Destination::new(File::Special, result, target.mask);
         self.push(Instruction::new(Op::Texture, Some(to), std::iter::once(operation).chain(sources)));
         self.emit(Op::Mov, target, [Source::new(File::Special, result)]);
         Ok(())
     }
 
-    /// Copies coordinates, layer, reference and sample to r28.
-    fn place_coordinates(&mut self, inst: Inst, data: &TexData, is_fetch: bool) -> Result<(), MidgardError> {
+    /// Copies a component to the first place that is free.
+    fn place(&mut self, inst: Inst, value: Source, places: &mut Places) -> Result<Select, MidgardError> {
+        let (register, component) = places.take().ok_or_else(|| self.lacks(inst, "lookups with so many operands"))?;
+        self.set_coordinates(register, 1 << component, lane(value, 0));
+        Ok(Select { register: if register == 0 { FIRST } else { SECOND }, component })
+    }
+
+    /// States the number of a texture or sampler.
+    fn place_handle(&mut self, inst: Inst, number: Number, places: &mut Places) -> Result<Handle, MidgardError> {
+        Ok(match number {
+            Number::Constant(number) => {
+                let number = u16::try_from(number);
+                Handle::Immediate(number.map_err(|_| self.lacks(inst, "texture units beyond 65535"))?)
+            }
+            Number::Dynamic(number) => Handle::Register(self.place(inst, number, places)?),
+        })
+    }
+
+    /// Copies coordinates, layer, reference and sample to r28. Returns the components that are written.
+    fn place_coordinates(&mut self, inst: Inst, data: &TexData) -> Result<u8, MidgardError> {
         let body = self.body;
         let Some(coordinate) = body.tex_src(inst, TexSrcKind::Coord) else {
             return Err(self.lacks(inst, "lookups without coordinates"));
@@ -176,7 +254,14 @@ impl Selector<'_> {
             let projector = self.source_of(projector);
             let factor = lane(self.computed(AluOp::Frcp, 1, [lane(projector, 0)]), 0);
             let all = ((1u32 << data.coord_components.min(4)) - 1) as u8;
-            coordinate = self.computed(AluOp::Fmul, all, [coordinate, factor]);
+            let divided = self.computed(AluOp::Fmul, all, [coordinate, factor]);
+            if data.is_array {
+                // Layers are not divided.
+                let layer = data.coord_components.clamp(1, 4) - 1;
+                let to = Destination::new(File::Temporary, divided.index, 1 << layer);
+                self.emit(Op::Mov, to, [coordinate]);
+            }
+            coordinate = divided;
             reference = reference.map(|reference| self.computed(AluOp::Fmul, 1, [lane(reference, 0), factor]));
         }
         let count = data.dim.num_coords();
@@ -211,57 +296,65 @@ impl Selector<'_> {
             self.set_coordinates(0, Z, lane(value, 0));
             written |= Z;
         }
-        // Fetches read all components.
-        let missing = !written & 15;
-        if is_fetch && missing != 0 || missing & 0b0011 != 0 {
-            let zero = self.word(0);
-            self.set_coordinates(0, if is_fetch { missing } else { missing & 0b0011 }, zero);
-        }
-        Ok(())
+        Ok(written)
     }
 
-    /// States the level of detail or its bias. Returns whether r29 has it.
-    fn place_level(&mut self, inst: Inst, data: &TexData, texture: &mut Texture) -> bool {
+    /// States the level of detail or its bias.
+    fn place_level(
+        &mut self,
+        inst: Inst,
+        data: &TexData,
+        texture: &mut Texture,
+        places: &mut Places,
+    ) -> Result<(), MidgardError> {
         let body = self.body;
         let level = match data.op {
             TexOp::Txb => body.tex_src(inst, TexSrcKind::Bias),
             TexOp::Txl | TexOp::Txf => body.tex_src(inst, TexSrcKind::Lod),
             _ => None,
         };
-        let Some(level) = level else { return false };
-        if let Some(immediate) = self.constant_of(level).and_then(|word| immediate_level(word, data.op)) {
-            texture.lod = immediate;
-            return false;
-        }
-        let level = self.source_of(level);
-        self.set_coordinates(1, 1, lane(level, 0));
-        texture.lod = Lod::Register(Select { register: SECOND, component: 0 });
-        true
+        let Some(level) = level else { return Ok(()) };
+        texture.lod = match self.constant_of(level).and_then(|word| immediate_level(word, data.op)) {
+            Some(immediate) => immediate,
+            None => {
+                let level = self.source_of(level);
+                Lod::Register(self.place(inst, level, places)?)
+            }
+        };
+        Ok(())
     }
 
-    /// States the offset. Returns whether r29 has it.
-    fn place_offset(&mut self, inst: Inst, data: &TexData, texture: &mut Texture) -> Result<bool, MidgardError> {
-        let Some(offset) = self.body.tex_src(inst, TexSrcKind::Offset) else { return Ok(false) };
-        if data.op == TexOp::Tg4 && data.tg4_offsets != tgsi_ir::body::DEFAULT_TG4_OFFSETS {
-            return Err(self.lacks(inst, "gathers with four offsets"));
-        }
+    /// States the offset.
+    fn place_offset(
+        &mut self,
+        inst: Inst,
+        data: &TexData,
+        texture: &mut Texture,
+        places: &mut Places,
+    ) -> Result<(), MidgardError> {
+        let Some(offset) = self.body.tex_src(inst, TexSrcKind::Offset) else {
+            if data.op == TexOp::Tg4 && data.tg4_offsets != tgsi_ir::body::DEFAULT_TG4_OFFSETS {
+                return Err(self.lacks(inst, "gathers with four offsets"));
+            }
+            return Ok(());
+        };
         let count = self.body.num_components(self.body.src_def(offset)).clamp(1, 3);
         if let Some(immediate) = self.immediate_offset(offset, count, data.op) {
             texture.offset = Offset::Immediate(immediate);
-            return Ok(false);
+            return Ok(());
         }
         let source = self.source_of(offset);
         let last = count - 1;
-        let source = swizzled(source, [0, 0, 1.min(last), 2.min(last)]);
-        self.set_coordinates(1, 0b1110, source);
-        let zero = self.word(0);
+        self.set_coordinates(1, 0b1110, swizzled(source, [0, 0, 1.min(last), 2.min(last)]));
         // Components that the offset lacks.
         if let Some(mask) = [0b1100, 0b1000].get(usize::from(last)) {
+            let zero = self.word(0);
             self.set_coordinates(1, *mask, zero);
         }
+        places.0[1] |= 0b1110;
         let swizzle = Swizzle::new([1, 2, 3, 1]);
         texture.offset = Offset::Register(Coordinates { register: SECOND, swizzle });
-        Ok(true)
+        Ok(())
     }
 
     /// The offset as an immediate: of fetches from -8 to 7, of others from 0 to 7.

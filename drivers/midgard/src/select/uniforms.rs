@@ -5,10 +5,11 @@ use tgsi_ir::{Def, Inst};
 use tgsi_vec4::simple::{Destination, File, Source};
 
 use super::Selector;
+use super::memory::operand_register;
 use super::operands::{lane, swizzled};
-use crate::MidgardError;
+use super::resources::Number;
 use crate::isa::alu::AluOp;
-use crate::isa::load_store::{LoadStore, LoadStoreOp};
+use crate::isa::load_store::{IndexFormat, LoadStore, LoadStoreOp, Operand};
 use crate::isa::{LoadStoreRegister, Register};
 use crate::lower::is_operand;
 use crate::machine::{Op, Operation};
@@ -16,7 +17,6 @@ use crate::program::{SystemRow, UniformRow};
 
 /// A load of 16 bytes of uniform buffer `buffer`, at an offset in bytes.
 pub(crate) fn uniform_load(buffer: u32, offset: i32) -> LoadStore {
-    use crate::isa::load_store::{IndexFormat, Operand};
     let argument = LoadStoreRegister::from_code(buffer >> 2 & 7).unwrap_or(LoadStoreRegister::L0);
     LoadStore {
         argument: Operand { register: argument, component: buffer as u8 & 3 },
@@ -50,10 +50,41 @@ impl Selector<'_> {
         self.uniform(self.system_buffer, number as u32)
     }
 
+    /// Adds rows of system values in their order. Returns the number of the first one.
+    pub(super) fn consecutive_rows(&mut self, rows: Vec<SystemRow>) -> u32 {
+        let Some(&first) = rows.first() else { return 0 };
+        let system_rows = &mut self.system_rows;
+        *self.row_groups.entry((first, rows.len())).or_insert_with(|| {
+            let number = system_rows.len() as u32;
+            system_rows.extend(rows);
+            number
+        })
+    }
+
+    /// The number of the uniform buffer of block 0.
+    fn first_block(&self) -> u32 {
+        u32::from(!self.shader.info.first_ubo_is_default_ubo)
+    }
+
     /// The number of the uniform buffer of a block.
     fn buffer_of(&self, block: u32) -> u32 {
         // Buffers with greater numbers do not exist.
-        block.wrapping_add(u32::from(!self.shader.info.first_ubo_is_default_ubo)).min(0xff)
+        block.wrapping_add(self.first_block()).min(0xff)
+    }
+
+    /// The number of the uniform buffer of a load.
+    fn buffer_number(&mut self, inst: Inst) -> Number {
+        match self.block_of(inst, 0) {
+            Number::Constant(block) => Number::Constant(self.buffer_of(block)),
+            Number::Dynamic(block) => {
+                // Larger numbers include that of the buffer of system values.
+                let count = self.word(self.shader.info.num_ubos);
+                let block = lane(self.computed(AluOp::Umin, 1, [block, count]), 0);
+                let first = self.first_block();
+                let first = self.word(first);
+                Number::Dynamic(lane(self.computed(AluOp::Iadd, 1, [block, first]), 0))
+            }
+        }
     }
 
     /// The operand of a load of uniforms without run-time index.
@@ -85,56 +116,59 @@ impl Selector<'_> {
         }
     }
 
-    pub(super) fn load_uniform(&mut self, inst: Inst) -> Result<(), MidgardError> {
+    pub(super) fn load_uniform(&mut self, inst: Inst) {
         let body = self.body;
-        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return Ok(()) };
+        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return };
         let index = self.source_of(body.source(inst, 0));
-        self.load_row(def, 0, (index, 4), body.base(inst), 0);
-        Ok(())
+        let target = self.target(def);
+        self.load_row(target, Number::Constant(0), (index, 4), body.base(inst), 0);
     }
 
-    pub(super) fn load_ubo_vec4(&mut self, inst: Inst) -> Result<(), MidgardError> {
+    pub(super) fn load_ubo_vec4(&mut self, inst: Inst) {
         let body = self.body;
-        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return Ok(()) };
-        let Some(block) = self.constant_of(body.source(inst, 0)) else {
-            return Err(self.lacks(inst, "run-time numbers of uniform buffers"));
-        };
+        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return };
+        let buffer = self.buffer_number(inst);
         let index = self.source_of(body.source(inst, 1));
         let row = body.index(inst, IndexKind::Base) as u32;
-        self.load_row(def, self.buffer_of(block), (index, 4), row, body.component(inst));
-        Ok(())
+        let target = self.target(def);
+        self.load_row(target, buffer, (index, 4), row, body.component(inst));
     }
 
-    pub(super) fn load_ubo(&mut self, inst: Inst) -> Result<(), MidgardError> {
+    pub(super) fn load_ubo(&mut self, inst: Inst) {
         let body = self.body;
-        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return Ok(()) };
-        let Some(block) = self.constant_of(body.source(inst, 0)) else {
-            return Err(self.lacks(inst, "run-time numbers of uniform buffers"));
-        };
+        let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return };
+        let buffer = self.buffer_number(inst);
         let offset = self.source_of(body.source(inst, 1));
-        self.load_row(def, self.buffer_of(block), (offset, 0), 0, 0);
-        Ok(())
+        let target = self.target(def);
+        self.load_row(target, buffer, (offset, 0), 0, 0);
     }
 
     /// Loads words from component `first` of a row on, which an index with a shift is added to.
-    fn load_row(&mut self, def: Def, buffer: u32, index: (Source, u8), row: u32, first: u8) {
-        let target = self.target(def);
+    pub(super) fn load_row(&mut self, target: Destination, buffer: Number, index: (Source, u8), row: u32, first: u8) {
         let (mut index, shift) = index;
         // The offset is signed, with 16 bits.
         let mut offset = row.wrapping_mul(16);
         if offset > 0x7fff {
             let row = self.word(offset >> shift);
-            index = self.computed(AluOp::Iadd, 1, [index, row]);
+            index = self.computed(AluOp::Iadd, 1, [lane(index, 0), row]);
             offset = 0;
         }
         let number = self.next_operand();
-        let register = self.set_operand(number, 1, lane(index, 0));
-        let mut load = uniform_load(buffer, offset as i32);
-        load.index.register = if number == 0 { LoadStoreRegister::L0 } else { LoadStoreRegister::L1 };
-        load.shift = shift;
+        let operand = |component| Operand { register: operand_register(number), component };
+        let register = self.set_operand(number, 0b01, lane(index, 0));
+        let (load, address) = match buffer {
+            Number::Constant(buffer) => (uniform_load(buffer, offset as i32), swizzled(register, [0; 4])),
+            Number::Dynamic(buffer) => {
+                self.set_operand(number, 0b10, lane(buffer, 0));
+                let offset = (offset << 2) as i32;
+                let load = LoadStore::new(LoadStoreOp::LdUbo128, Register::UNUSED);
+                (LoadStore { argument: operand(1), offset, ..load }, register)
+            }
+        };
+        let load = LoadStore { index: operand(0), shift, ..load };
         let operation = self.operation(Operation::LoadStore(load));
         let operation = swizzled(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
-        self.load(target, operation, &[swizzled(register, [0; 4])]);
+        self.load(target, operation, &[address]);
     }
 
     /// Appends a load.

@@ -15,9 +15,8 @@
 use tgsi_environment::SamplerDim;
 use tgsi_ir::body::{TexOp, TexSrcKind};
 use tgsi_ir::builder::AluSrc;
+use tgsi_ir::passes::lower_resources::texture_edit::{TextureEdit, edit_textures};
 use tgsi_ir::{Body, Shader};
-
-use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_1d_textures(shader: &mut Shader) -> bool {

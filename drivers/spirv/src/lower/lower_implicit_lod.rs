@@ -10,11 +10,10 @@
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{TexOp, TexSrcKind};
+use tgsi_ir::passes::lower_resources::texture_edit::{TextureEdit, edit_textures};
 use tgsi_ir::{Body, Shader};
 
 use crate::plan::has_derivatives;
-
-use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_implicit_lod(shader: &mut Shader) -> bool {

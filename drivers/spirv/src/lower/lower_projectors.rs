@@ -15,9 +15,8 @@
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::TexSrcKind;
 use tgsi_ir::builder::AluSrc;
+use tgsi_ir::passes::lower_resources::texture_edit::{TextureEdit, edit_textures};
 use tgsi_ir::{Body, Shader};
-
-use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_projectors(shader: &mut Shader) -> bool {

@@ -15,9 +15,8 @@
 use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
+use tgsi_ir::passes::lower_resources::texture_edit::{TextureEdit, edit_textures};
 use tgsi_ir::{Body, Def, Shader};
-
-use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_rect_coordinates(shader: &mut Shader) -> bool {

@@ -21,10 +21,10 @@
 use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
+use tgsi_ir::passes::lower_resources::texture_edit::{TextureEdit, edit_textures};
 use tgsi_ir::{Body, Def, Shader, ShaderStage};
 
 use super::lower_rect_coordinates::size_of;
-use super::texture_edit::{TextureEdit, edit_textures};
 use crate::options::SpirvOptions;
 
 /// See the [module](self). In the profile [`portable`](SpirvOptions::portable), gathers accept only constants, and the

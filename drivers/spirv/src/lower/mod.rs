@@ -7,7 +7,6 @@ mod lower_rect_coordinates;
 mod lower_texture_offsets;
 mod lower_wide_masks;
 mod mark_divergence;
-mod texture_edit;
 
 use tgsi_ir::Shader;
 use tgsi_ir::passes::lower_numbers::lower_alu;

@@ -1,11 +1,11 @@
 //! Editing of texture instructions, shared by the texture passes: takes one apart, changes it, and replaces the
 //! original.
 
-use smallvec::SmallVec;
-use tgsi_ir::body::{TexData, TexSrcKind};
-use tgsi_ir::builder::{AluSrc, Builder};
-use tgsi_ir::cursor::Cursor;
-use tgsi_ir::{Body, Def, Inst, Shader};
+use crate::body::{Body, TexData, TexSrcKind};
+use crate::builder::{AluSrc, Builder};
+use crate::cursor::Cursor;
+use crate::entities::{Def, Inst};
+use crate::shader::Shader;
 
 /// Visits all texture instructions of a shader. Returns whether `lower` returned true for one.
 pub fn edit_textures(shader: &mut Shader, mut lower: impl FnMut(&mut Body, TextureEdit) -> bool) -> bool {
@@ -21,7 +21,7 @@ pub fn edit_textures(shader: &mut Shader, mut lower: impl FnMut(&mut Body, Textu
 pub struct TextureEdit {
     /// Its payload.
     pub data: TexData,
-    sources: SmallVec<[(TexSrcKind, Def); 8]>,
+    sources: Vec<(TexSrcKind, Def)>,
     inst: Inst,
 }
 
