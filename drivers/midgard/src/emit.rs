@@ -12,7 +12,8 @@ use crate::isa::alu::AluBundle;
 use crate::isa::texture::Barrier;
 use crate::isa::{Body, Bundle, Chip, Tag, encode_program};
 use crate::machine::{Machine, Op, Operation, Selected};
-use crate::program::{Program, Stage, UniformRow};
+use crate::finish::Attempt;
+use crate::program::{Program, Stage};
 use crate::schedule::{BundledInstruction, BundledProgram, Place};
 
 use alu::AluEmitter;
@@ -27,16 +28,9 @@ struct Numbering {
 }
 
 /// Emits a program.
-pub(crate) fn emit(
-    selected: &Selected,
-    program: &BundledProgram,
-    uniforms: &[UniformRow],
-    registers: u32,
-    reserved: u32,
-    stage: Stage,
-    chip: Chip,
-) -> Result<Program, MidgardError> {
-    let numbering = Numbering { chip, first: reserved };
+pub(crate) fn emit(attempt: &Attempt, stage: Stage, chip: Chip) -> Result<Program, MidgardError> {
+    let Attempt { selected, bundled: program, uniforms, registers, reserved } = attempt;
+    let numbering = Numbering { chip, first: *reserved };
     let mut elements = Vec::new();
     let instructions = program.instructions();
     let mut start = 0;
@@ -76,7 +70,7 @@ pub(crate) fn emit(
         stage,
         words: encode_program(&bundles)?,
         work_registers,
-        uniforms: uniforms.to_vec(),
+        uniforms: uniforms.clone(),
         system_buffer: selected.system_buffer,
         system_rows: selected.system_rows.clone(),
         inputs: selected.inputs.clone(),

@@ -13,7 +13,7 @@ use crate::emit::emit;
 use crate::isa::Chip;
 use crate::machine::{Op, Selected};
 use crate::options::MidgardOptions;
-use crate::program::{Program, Stage};
+use crate::program::{Program, Stage, UniformRow};
 use crate::schedule::{BundledProgram, schedule};
 
 /// The number of uniform registers that take no work registers.
@@ -22,6 +22,10 @@ const FREE_UNIFORMS: usize = 8;
 const UNIFORMS: usize = 16;
 /// The number of work registers if no more than [`FREE_UNIFORMS`] uniforms have registers.
 const WORK_REGISTERS: u32 = 16;
+/// The number of work registers that are reserved together.
+const RESERVED: u32 = 2;
+/// The greatest number of instructions of a program that is finished in two ways.
+const LONGEST_RETRY: usize = 2000;
 /// The maximum number of rounds of spilling.
 const SPILL_ROUNDS: usize = 64;
 
@@ -35,7 +39,7 @@ fn reserved(selected: &Selected, chip: Chip) -> u32 {
         _ => None,
     });
     let is_simple = write_outs.next().is_none_or(|has_state| !has_state) && write_outs.next().is_none();
-    if !is_simple || has_textures && chip.aliases_texture_registers() { 2 } else { 0 }
+    if !is_simple || has_textures && chip.aliases_texture_registers() { RESERVED } else { 0 }
 }
 
 /// Finishes a selected shader.
@@ -47,44 +51,79 @@ pub(crate) fn finish(mut selected: Selected, stage: Stage, options: &MidgardOpti
     operands::assign(&mut selected, &operands, options.chip);
     legalize::legalize(&mut selected.program);
     let reserved = reserved(&selected, options.chip);
-    let wanted = if options.map_uniforms { selected.uniforms.len().min(UNIFORMS) } else { 0 };
-    // More uniforms in registers leave fewer work registers.
-    let mut count = wanted;
-    loop {
-        let mut attempt = selected.clone();
-        let uniforms = uniforms::map_uniforms(&mut attempt, count);
-        let work_registers = WORK_REGISTERS.min(24 - (count.max(FREE_UNIFORMS) as u32)) - reserved;
-        let mut bundled = scheduled(&mut attempt, work_registers, options);
-        let mut hot = spill::hot_temporaries(&bundled, work_registers);
-        let mut needed = allocate(&mut bundled, AllocationMode::Pack, false);
-        if needed > work_registers && count > FREE_UNIFORMS {
-            let fewer = 24usize.saturating_sub((needed + reserved) as usize);
-            count = fewer.clamp(FREE_UNIFORMS, count - 1);
-            continue;
-        }
-        let mut spilled = spill::Spilled::default();
-        for _ in 0..SPILL_ROUNDS {
-            if needed <= work_registers {
-                break;
+    let mut best = Attempt::new(&selected, reserved, options)?;
+    // Without values in r0 and r1, more instructions can write a colour directly.
+    if stage == Stage::Fragment
+        && reserved == 0
+        && options.optimize
+        && selected.program.instructions().len() <= LONGEST_RETRY
+        && let Ok(other) = Attempt::new(&selected, RESERVED, options)
+        && other.bundles() < best.bundles()
+    {
+        best = other;
+    }
+    emit(&best, stage, options.chip)
+}
+
+/// A program with registers.
+pub(crate) struct Attempt {
+    pub(crate) selected: Selected,
+    pub(crate) bundled: BundledProgram,
+    /// The rows of uniforms in registers.
+    pub(crate) uniforms: Vec<UniformRow>,
+    /// The number of work registers that hold values, after those that are reserved.
+    pub(crate) registers: u32,
+    /// The first work registers, which hold no values.
+    pub(crate) reserved: u32,
+}
+
+impl Attempt {
+    /// Maps uniforms, schedules, allocates registers and spills.
+    fn new(selected: &Selected, reserved: u32, options: &MidgardOptions) -> Result<Attempt, MidgardError> {
+        let wanted = if options.map_uniforms { selected.uniforms.len().min(UNIFORMS) } else { 0 };
+        // More uniforms in registers leave fewer work registers.
+        let mut count = wanted;
+        loop {
+            let mut attempt = selected.clone();
+            let uniforms = uniforms::map_uniforms(&mut attempt, count);
+            let limit = WORK_REGISTERS.min(24 - (count.max(FREE_UNIFORMS) as u32)) - reserved;
+            let mut bundled = scheduled(&mut attempt, limit, reserved, options);
+            let mut hot = spill::hot_temporaries(&bundled, limit);
+            let mut needed = allocate(&mut bundled, AllocationMode::Pack, false);
+            if needed > limit && count > FREE_UNIFORMS {
+                let fewer = 24usize.saturating_sub((needed + reserved) as usize);
+                count = fewer.clamp(FREE_UNIFORMS, count - 1);
+                continue;
             }
-            log::debug!("{needed} registers for {work_registers}, {} instructions", attempt.program.instructions().len());
-            if !spilled.spill(&mut attempt, &hot, (needed - work_registers) as usize) {
+            let mut spilled = spill::Spilled::default();
+            for _ in 0..SPILL_ROUNDS {
+                if needed <= limit {
+                    break;
+                }
+                log::debug!("{needed} registers for {limit}, {} instructions", attempt.program.instructions().len());
+                if !spilled.spill(&mut attempt, &hot, (needed - limit) as usize) {
+                    return Err(MidgardError::Registers);
+                }
+                bundled = scheduled(&mut attempt, limit, reserved, options);
+                hot = spill::hot_temporaries(&bundled, limit);
+                needed = allocate(&mut bundled, AllocationMode::Pack, false);
+            }
+            if needed > limit {
                 return Err(MidgardError::Registers);
             }
-            bundled = scheduled(&mut attempt, work_registers, options);
-            hot = spill::hot_temporaries(&bundled, work_registers);
-            needed = allocate(&mut bundled, AllocationMode::Pack, false);
+            return Ok(Attempt { selected: attempt, bundled, uniforms, registers: needed, reserved });
         }
-        if needed > work_registers {
-            return Err(MidgardError::Registers);
-        }
-        return emit(&attempt, &bundled, &uniforms, needed, reserved, stage, options.chip);
+    }
+
+    fn bundles(&self) -> u32 {
+        self.bundled.instructions().last().map_or(0, |last| last.op.bundle + 1)
     }
 }
 
 /// Schedules a program.
-fn scheduled(selected: &mut Selected, registers: u32, options: &MidgardOptions) -> BundledProgram {
-    schedule(&mut selected.program, &selected.operations, options.schedule && options.optimize, registers)
+fn scheduled(selected: &mut Selected, registers: u32, reserved: u32, options: &MidgardOptions) -> BundledProgram {
+    let packs = options.schedule && options.optimize;
+    schedule(&mut selected.program, &selected.operations, packs, registers, reserved)
 }
 
 /// Whether a source is a uniform.

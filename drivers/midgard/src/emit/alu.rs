@@ -14,7 +14,7 @@ use crate::isa::{Chip, InvalidInstruction, Register, Swizzle, Tag};
 use crate::machine::{
     CONDITION, COORDINATES, DEPTH_ONLY, MachineInstruction, OPERANDS, Op, PIPELINE, TEXELS, WRITE_OUT,
 };
-use crate::schedule::{BundledInstruction, Embedded, Place, channels, clamp, immediate, opcode};
+use crate::schedule::{BundledInstruction, Embedded, Place, channels, clamp, immediate, is_float_copy, opcode};
 
 impl Numbering {
     /// The register of an operand.
@@ -121,6 +121,8 @@ impl<'a> AluEmitter<'a> {
     ) -> Result<(), MidgardError> {
         let no_form = InvalidInstruction::Conflict("an opcode without a form");
         let op = opcode(instruction, is_vector).ok_or(no_form)?;
+        let is_float = is_float_copy(instruction, self.constants, |source| channels(instruction, source));
+        let op = if is_float { AluOp::Fmov } else { op };
         match unit {
             Unit::Sadd | Unit::Smul => {
                 let scalar = self.scalar(op, instruction, number).ok_or(no_form)?;

@@ -38,6 +38,8 @@ pub(super) struct Context<'a> {
     pub(super) packs: bool,
     /// The number of live components beyond which the scheduler fills no unit with an instruction that adds some.
     pub(super) pressure: i32,
+    /// Whether values are never in r0 and r1.
+    pub(super) has_reserved: bool,
 }
 
 /// The kind of bundle of an instruction.
@@ -460,11 +462,8 @@ impl<'a> Scheduler<'a> {
         let has_number = target != 0;
         let colour = Destination::new(File::Special, WRITE_OUT.into(), 0b1111);
         let is_simple = !has_depth && !has_stencil && !has_number && target != DEPTH_ONLY;
-        let direct = if is_simple { self.colour_writer(node) } else { None };
-        let return_unit = match direct {
-            Some((_, Unit::Vadd)) => Unit::Smul,
-            _ => Unit::Vadd,
-        };
+        let (direct, return_unit) =
+            is_simple.then(|| self.colour_writers(node)).flatten().unwrap_or((ArrayVec::new(), Unit::Vadd));
         let counter = Source::new(File::Special, CONDITION.into()).swizzled([0; 4]);
         let sum = Op::Alu(AluOp::Iadd);
         copies.push((return_unit, Instruction::new(sum, Some(state(0b1000)), [counter, self.context.zero])));
@@ -472,19 +471,17 @@ impl<'a> Scheduler<'a> {
             // The number of the target is an immediate that emission adds.
             copies.push((Unit::Sadd, Instruction::new(Op::Mov, Some(state(0b0100)), [self.context.zero])));
         }
-        match direct {
-            Some((writer, unit)) => {
-                let mut written = self.instruction(writer).clone();
-                written.destination = Some(colour);
-                self.remaining[writer as usize] = 0;
-                self.take_fused(writer, node);
-                bundle.add(unit, (writer, written), self.context.constants);
-            }
-            None => {
-                if let Some(&value) = instruction.sources.first() {
-                    copies.push((Unit::Vmul, Instruction::new(Op::Mov, Some(colour), [value])));
-                }
-            }
+        if direct.is_empty()
+            && let Some(&value) = instruction.sources.first()
+        {
+            copies.push((Unit::Vmul, Instruction::new(Op::Mov, Some(colour), [value])));
+        }
+        for (writer, unit) in direct {
+            let mut written = self.instruction(writer).clone();
+            written.destination = Some(Destination { mask: written.mask(), ..colour });
+            self.remaining[writer as usize] = 0;
+            self.take_fused(writer, node);
+            bundle.add(unit, (writer, written), self.context.constants);
         }
         for (unit, copy) in copies {
             let is_added = bundle.add(unit, (ADDED, copy), self.context.constants);
@@ -494,26 +491,79 @@ impl<'a> Scheduler<'a> {
         bundle.branch = Some(member);
     }
 
-    /// The only instruction that computes a colour, if nothing else reads it, and a unit for it.
-    fn colour_writer(&self, write_out: u32) -> Option<(u32, Unit)> {
+    /// The instructions that compute a colour with their units, if nothing else reads it and they fit into the bundle;
+    /// and the unit for the address to return to.
+    fn colour_writers(&self, write_out: u32) -> Option<(Writers, Unit)> {
         let colour = self.instruction(write_out).sources.first()?;
         let temp = self.temp(colour.file, colour.index).filter(|_| colour.swizzle == [0, 1, 2, 3])?;
         let uses = self.context.uses.get(temp)?;
-        let mut before = self.nodes[write_out as usize].predecessors.iter().copied();
-        let writer = before.find(|&node| {
-            let to = self.instruction(node).destination;
-            to.is_some_and(|to| to.file == colour.file && to.index == colour.index && to.mask == 15)
-        })?;
-        let instruction = self.instruction(writer);
-        let edges = self.nodes[writer as usize].successors.len() as u32;
-        let is_only = uses.reads == 1 && uses.writes == 1 && self.remaining[writer as usize] == edges;
-        let all_to_reader = self.nodes[writer as usize].successors.iter().all(|edge| edge.0 == write_out);
-        if !is_only || !all_to_reader || instruction.op == Op::Select {
+        let mut writers: ArrayVec<u32, 3> = ArrayVec::new();
+        let mut written = 0;
+        let mut before: Vec<u32> = self.nodes[write_out as usize].predecessors.clone();
+        before.dedup();
+        for node in before {
+            let instruction = self.instruction(node);
+            let Some(to) = instruction.destination else { continue };
+            if to.file == colour.file && to.index == colour.index {
+                let successors = &self.nodes[node as usize].successors;
+                let is_last = successors.iter().all(|edge| edge.0 == write_out);
+                let is_ready = self.remaining[node as usize] == successors.len() as u32;
+                if !is_last || !is_ready || instruction.op == Op::Select || written & to.mask != 0 {
+                    return None;
+                }
+                writers.try_push(node).ok()?;
+                written |= to.mask;
+            }
+        }
+        let is_whole = written == 15 && uses.reads == 1 && uses.writes == writers.len() as u32;
+        if !is_whole || !self.constants_fit(&writers) {
             return None;
         }
-        [Unit::Vmul, Unit::Vadd].into_iter().find(|&unit| can_execute(unit, instruction)).map(|unit| (writer, unit))
+        self.colour_units(&writers, ArrayVec::new())
+    }
+
+    fn constants_fit(&self, nodes: &[u32]) -> bool {
+        let mut bundle = AluMembers::default();
+        nodes.iter().zip(Unit::ALL).all(|(&node, unit)| {
+            bundle.add(unit, (node, self.instruction(node).clone()), self.context.constants)
+        })
+    }
+
+    /// Units for the remaining instructions of a colour, after those that have units. Unless r0 and r1 hold no values,
+    /// an instruction must not read a value after a unit has written one of them.
+    fn colour_units(&self, writers: &[u32], chosen: Writers) -> Option<(Writers, Unit)> {
+        let Some(&next) = writers.get(chosen.len()) else {
+            let reads = |node: u32| {
+                let mut sources = self.instruction(node).sources.iter();
+                !self.context.has_reserved && sources.any(|source| source.file == File::Temporary)
+            };
+            let last_read = chosen.iter().filter(|(node, _)| reads(*node)).map(|(_, unit)| *unit as u8).max();
+            let first_write = chosen.iter().map(|(_, unit)| *unit as u8).min();
+            if last_read.is_some() && last_read > first_write {
+                return None;
+            }
+            let is_free = |unit: &Unit| {
+                chosen.iter().all(|(_, taken)| taken != unit) && last_read.is_none_or(|last| last < *unit as u8)
+            };
+            let unit = [Unit::Sadd, Unit::Smul, Unit::Vadd, Unit::Vmul].into_iter().find(is_free)?;
+            return Some((chosen, unit));
+        };
+        let instruction = self.instruction(next);
+        // The first stage is left to operands.
+        const UNITS: [Unit; 5] = [Unit::Vlut, Unit::Smul, Unit::Vadd, Unit::Sadd, Unit::Vmul];
+        let free = UNITS.into_iter().filter(|unit| {
+            chosen.iter().all(|(_, taken)| taken != unit) && can_execute(*unit, instruction)
+        });
+        free.into_iter().find_map(|unit| {
+            let mut chosen = chosen.clone();
+            chosen.push((next, unit));
+            self.colour_units(writers, chosen)
+        })
     }
 }
+
+/// The instructions that compute a colour, with their units.
+type Writers = ArrayVec<(u32, Unit), 3>;
 
 /// The component of the condition of a selection with one condition.
 fn scalar_of(selection: &MachineInstruction, condition: Source) -> u8 {

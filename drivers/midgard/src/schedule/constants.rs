@@ -40,19 +40,31 @@ pub(crate) fn immediate(
     let source = instruction.sources.get(number).filter(|source| source.file == File::Constant)?;
     let words = words(constants, source, channels(number));
     let &word = words.first().filter(|&&first| words.iter().all(|&word| word == first))?;
-    let is_float = match instruction.op {
-        Op::Mov => instruction.saturate || !source.is_plain(),
-        Op::Alu(op) => op.row().input == Input::Float,
-        _ => false,
-    };
-    let value = if is_float {
+    let float = || {
         let value = f32::from_bits(word);
         let value = if source.absolute { value.abs() } else { value };
         half(if source.negate { -value } else { value })
-    } else {
-        i16::try_from(word as i32).ok().map(|value| value as u16)
+    };
+    let integer = || i16::try_from(word as i32).ok().map(|value| value as u16);
+    let value = match instruction.op {
+        Op::Mov if !instruction.saturate && source.is_plain() => integer().or_else(float),
+        Op::Mov => float(),
+        Op::Alu(op) if op.row().input == Input::Float => float(),
+        _ => integer(),
     };
     value.map(|value| (number, value))
+}
+
+/// Whether a copy of bits has an immediate that is a float.
+pub(crate) fn is_float_copy(
+    instruction: &MachineInstruction,
+    constants: &Constants,
+    channels: impl Fn(usize) -> u8,
+) -> bool {
+    let (Op::Mov, Some(source)) = (instruction.op, instruction.sources.first()) else { return false };
+    let Some((_, value)) = immediate(instruction, constants, &channels) else { return false };
+    let word = words(constants, source, channels(0)).first().copied();
+    !instruction.saturate && source.is_plain() && word != Some(i32::from(value as i16) as u32)
 }
 
 /// The embedded words of a bundle.

@@ -11,6 +11,7 @@ mod graph;
 mod units;
 
 use tgsi_vec4::Program;
+use tgsi_vec4::access::swizzled;
 use tgsi_vec4::simple::{File, Info, Instruction, Results, SimpleMachine, Source};
 
 use crate::isa::alu::Unit;
@@ -18,7 +19,7 @@ use crate::machine::{CONDITION, Machine, MachineInstruction, MachineProgram, Op,
 
 use block::{Context, Scheduler, Uses};
 use bundle::{AluMembers, Bundle, Condition};
-pub(crate) use constants::{Embedded, immediate};
+pub(crate) use constants::{Embedded, immediate, is_float_copy};
 pub(crate) use units::{channels, clamp, is_scalar_only, is_vector_selection, opcode};
 
 /// The place of an instruction in its bundle.
@@ -68,12 +69,13 @@ impl SimpleMachine for Bundled {
     }
 }
 
-/// Schedules a program for a number of work registers.
+/// Schedules a program for a number of work registers, besides those that are reserved.
 pub(crate) fn schedule(
     program: &mut MachineProgram,
     operations: &[Operation],
     packs: bool,
     registers: u32,
+    reserved: u32,
 ) -> BundledProgram {
     let zero = Source::new(File::Constant, program.constants.intern([0; 4]));
     let liveness = program.liveness();
@@ -81,7 +83,7 @@ pub(crate) fn schedule(
     let uses = uses(program);
     // Values are not packed perfectly.
     let pressure = registers as i32 * 3;
-    let context = Context { constants: &program.constants, operations, uses: &uses, first_temp, zero, packs, pressure };
+    let context = Context { constants: &program.constants, operations, uses: &uses, first_temp, zero, packs, pressure, has_reserved: reserved > 0 };
     let mut live = vec![0u8; program.temps()];
     let mut blocks = Vec::new();
     for (number, block) in liveness.blocks.iter().enumerate().rev() {
@@ -215,7 +217,12 @@ impl Writer<'_> {
             let readers = second.iter().filter_map(|&unit| members.units[unit as usize].as_ref());
             let reads = readers.map(|(_, reader)| {
                 let first = usize::from(reader.op == Op::Select);
-                reader.sources[first.min(reader.sources.len())..].iter().filter(|source| is_read(source)).count() as u32
+                let sources = reader.sources.iter().enumerate().skip(first).filter(|(_, source)| is_read(source));
+                // Components that are not written are undefined.
+                let written = sources.filter(|&(number, source)| {
+                    swizzled(channels(reader, number), source.swizzle) & !to.mask == 0
+                });
+                written.count() as u32
             });
             if uses.writes != 1 || reads.sum::<u32>() != uses.reads {
                 continue;
