@@ -138,8 +138,7 @@ impl Target for MidgardTarget {
 
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
-        fidelity.approximations = &[AluOp::Fpow, AluOp::Fdiv];
-        fidelity.device_ops = &[AluOp::Fsin, AluOp::Fcos];
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Fsin, AluOp::Fdiv];
         fidelity.textures.coordinate_bits = Some(16);
         fidelity.textures.last_level = Some(LAST_LEVEL);
         fidelity.textures.lacks_gradients = true;

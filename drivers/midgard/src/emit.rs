@@ -64,7 +64,12 @@ pub(crate) fn emit(
         let resources =
             crate::isa::Resources { work_registers, ..crate::isa::Resources::new(chip, uniforms.len() as u8) };
         let checked = crate::isa::check_rules(&bundles, &resources);
-        debug_assert_eq!(checked, Ok(()), "bundles follow the rules of the machine");
+        if let Err(error) = checked {
+            let around = error.bundle.saturating_sub(1)..(error.bundle + 2).min(bundles.len());
+            let options = crate::text::Options::new(chip);
+            let text = crate::text::Listing { bundles: &bundles[around], options }.to_string();
+            debug_assert!(false, "bundles follow the rules of the machine: {error}\n{text}");
+        }
     }
     Ok(Program {
         chip,

@@ -1,6 +1,7 @@
 //! Instructions after selection to words: passes, scheduling, register allocation and emission.
 
 mod legalize;
+mod operands;
 mod spill;
 mod uniforms;
 
@@ -39,9 +40,11 @@ fn reserved(selected: &Selected, chip: Chip) -> u32 {
 
 /// Finishes a selected shader.
 pub(crate) fn finish(mut selected: Selected, stage: Stage, options: &MidgardOptions) -> Result<Program, MidgardError> {
+    let operands = operands::make_virtual(&mut selected.program);
     if options.optimize {
         simple::optimize(&mut selected.program);
     }
+    operands::assign(&mut selected, &operands, options.chip);
     legalize::legalize(&mut selected.program);
     let reserved = reserved(&selected, options.chip);
     let wanted = if options.map_uniforms { selected.uniforms.len().min(UNIFORMS) } else { 0 };
@@ -51,7 +54,9 @@ pub(crate) fn finish(mut selected: Selected, stage: Stage, options: &MidgardOpti
         let mut attempt = selected.clone();
         let uniforms = uniforms::map_uniforms(&mut attempt, count);
         let work_registers = WORK_REGISTERS.min(24 - (count.max(FREE_UNIFORMS) as u32)) - reserved;
-        let (mut bundled, mut needed) = allocated(&mut attempt, options);
+        let mut bundled = scheduled(&mut attempt, work_registers, options);
+        let mut hot = spill::hot_temporaries(&bundled, work_registers);
+        let mut needed = allocate(&mut bundled, AllocationMode::Pack, false);
         if needed > work_registers && count > FREE_UNIFORMS {
             let fewer = 24usize.saturating_sub((needed + reserved) as usize);
             count = fewer.clamp(FREE_UNIFORMS, count - 1);
@@ -62,10 +67,13 @@ pub(crate) fn finish(mut selected: Selected, stage: Stage, options: &MidgardOpti
             if needed <= work_registers {
                 break;
             }
-            if !spilled.spill(&mut attempt, (needed - work_registers) as usize) {
+            log::debug!("{needed} registers for {work_registers}, {} instructions", attempt.program.instructions().len());
+            if !spilled.spill(&mut attempt, &hot, (needed - work_registers) as usize) {
                 return Err(MidgardError::Registers);
             }
-            (bundled, needed) = allocated(&mut attempt, options);
+            bundled = scheduled(&mut attempt, work_registers, options);
+            hot = spill::hot_temporaries(&bundled, work_registers);
+            needed = allocate(&mut bundled, AllocationMode::Pack, false);
         }
         if needed > work_registers {
             return Err(MidgardError::Registers);
@@ -74,11 +82,9 @@ pub(crate) fn finish(mut selected: Selected, stage: Stage, options: &MidgardOpti
     }
 }
 
-/// Schedules a program and allocates registers. Returns the number of registers.
-fn allocated(selected: &mut Selected, options: &MidgardOptions) -> (BundledProgram, u32) {
-    let mut bundled = schedule(&mut selected.program, &selected.operations, options.schedule && options.optimize);
-    let registers = allocate(&mut bundled, AllocationMode::Pack, false);
-    (bundled, registers)
+/// Schedules a program.
+fn scheduled(selected: &mut Selected, registers: u32, options: &MidgardOptions) -> BundledProgram {
+    schedule(&mut selected.program, &selected.operations, options.schedule && options.optimize, registers)
 }
 
 /// Whether a source is a uniform.

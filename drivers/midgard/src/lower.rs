@@ -36,7 +36,6 @@ impl MidgardOptions {
             has_bfi: false,
             has_bfm: false,
             lower_fdiv: true,
-            lower_fpow: true,
             lower_fmod: true,
             lower_fsign: true,
             lower_ffract: true,

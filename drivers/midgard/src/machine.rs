@@ -178,6 +178,7 @@ impl SimpleMachine for Machine {
             Op::Load | Op::Store | Op::Atomic | Op::Texture => {
                 let is_operand = |index: usize, file, number| match (op, index) {
                     (_, 0) => file == File::Input,
+                    _ if file == File::Temporary => true,
                     (Op::Texture, _) => is_special(file, number, COORDINATES),
                     _ => is_special(file, number, OPERANDS),
                 };

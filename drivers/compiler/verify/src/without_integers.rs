@@ -9,22 +9,21 @@ use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
 
-use crate::open::UndefinedOperation;
+use crate::open::{UndefinedOperation, flush_projection};
 
 /// Returns the kinds of operations that a target leaves open in shaders of a stage.
 pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedOperation> {
     let mut kinds: Vec<&UndefinedOperation> = KINDS_EVERYWHERE.iter().collect();
     let fidelity = target.fidelity(stage);
-    if !fidelity.lacks_integers {
-        return kinds;
-    }
+    let lacks_integers = fidelity.lacks_integers;
     for (is_open, open) in [
-        (true, KINDS_WITHOUT_INTEGERS),
-        (fidelity.lacks_selections, KINDS_WITHOUT_SELECTIONS),
-        (fidelity.lacks_comparisons, KINDS_WITHOUT_COMPARISONS),
+        (lacks_integers, KINDS_WITHOUT_INTEGERS),
+        (lacks_integers && fidelity.lacks_selections, KINDS_WITHOUT_SELECTIONS),
+        (lacks_integers && fidelity.lacks_comparisons, KINDS_WITHOUT_COMPARISONS),
         (fidelity.approximations.contains(&AluOp::Fsin), KINDS_WITHOUT_PERIODIC),
         (fidelity.approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
         (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),
+        (fidelity.approximations.contains(&AluOp::Fdiv), KINDS_WITHOUT_QUOTIENTS),
         (fidelity.approximations.contains(&AluOp::FlrpMad), KINDS_WITHOUT_INTERPOLATION),
     ] {
         kinds.extend(open.iter().filter(|_| is_open));
@@ -70,6 +69,10 @@ const KINDS_WITHOUT_PERIODIC: &[UndefinedOperation] = &[
     UndefinedOperation::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, 1.0)),
     UndefinedOperation::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, -1.0)),
 ];
+
+/// Operations that a target leaves open if it multiplies by reciprocals: those of denormals are infinite.
+const KINDS_WITHOUT_QUOTIENTS: &[UndefinedOperation] =
+    &[UndefinedOperation::of("denormal projector of a lookup", flush_projection)];
 
 /// Operations that a target leaves open if it computes powers by logarithms: the relative error grows with the
 /// exponent.

@@ -26,6 +26,7 @@ impl Numbering {
             File::Special => match u8::try_from(index).ok()? {
                 index @ OPERANDS..COORDINATES => 26 + i32::from(index - OPERANDS),
                 index @ COORDINATES..TEXELS => 28 + i32::from(index - COORDINATES),
+                index @ TEXELS..CONDITION if self.chip.aliases_texture_registers() => i32::from(index - TEXELS),
                 index @ TEXELS..CONDITION => 28 + i32::from(index - TEXELS),
                 CONDITION => 31,
                 index @ PIPELINE..WRITE_OUT => 24 + i32::from(index - PIPELINE),

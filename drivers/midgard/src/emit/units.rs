@@ -22,7 +22,8 @@ pub(super) fn load_store(access: &LoadStore, member: &BundledInstruction, number
         }
         op => {
             let to = member.destination;
-            let register = to.and_then(|to| numbering.register(to.file, to.index)).unwrap_or(Register::UNUSED);
+            // Without a result, the mask has no components.
+            let register = to.and_then(|to| numbering.register(to.file, to.index)).unwrap_or(Register::CONSTANTS);
             let mask = to.map_or(0, |to| to.mask);
             let swizzle = if op == Op::Atomic { access.swizzle } else { swizzle(member) };
             LoadStore { register, mask, swizzle, ..*access }

@@ -1,5 +1,7 @@
 //! Instructions that exist: one component for operations of scalar units, four words of constants, immediates second.
 
+use std::collections::HashSet;
+
 use tgsi_vec4::simple::{Destination, File, Instruction, Results, SimpleMachine, Source};
 
 use crate::isa::alu::Property;
@@ -8,10 +10,16 @@ use crate::schedule::{Embedded, channels, is_scalar_only};
 
 /// Legalizes all instructions.
 pub(super) fn legalize(program: &mut MachineProgram) {
+    let is_read = read_temps(program);
     let instructions = program.take_instructions();
     program.reserve(instructions.len());
     for mut instruction in instructions {
         exchange(&mut instruction);
+        // A result without uses would share its register with any other.
+        let is_unused = |to: &Destination| to.file == File::Temporary && !is_read.contains(&to.index);
+        if instruction.op == Op::Atomic && instruction.destination.as_ref().is_some_and(is_unused) {
+            instruction.destination = None;
+        }
         copy_constants(program, &mut instruction);
         if is_scalar_only(&instruction) && instruction.mask().count_ones() > 1 {
             split(program, &instruction);
@@ -19,6 +27,12 @@ pub(super) fn legalize(program: &mut MachineProgram) {
             program.push(instruction);
         }
     }
+}
+
+/// The temporaries that an instruction reads.
+fn read_temps(program: &MachineProgram) -> HashSet<i32> {
+    let sources = program.instructions().iter().flat_map(|instruction| &instruction.sources);
+    sources.filter(|source| source.file == File::Temporary).map(|source| source.index).collect()
 }
 
 /// Makes a constant the second operand of an operation that permits it.

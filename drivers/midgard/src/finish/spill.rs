@@ -5,10 +5,14 @@
 
 use std::collections::HashSet;
 
+use tgsi_vec4::Flow;
+use tgsi_vec4::liveness::Liveness;
+use tgsi_vec4::access::swizzled;
 use tgsi_vec4::simple::{Destination, File, Instruction, SimpleMachine, Source};
 
 use crate::isa::load_store::{LoadStore, LoadStoreOp, Operand};
 use crate::isa::{LoadStoreRegister, Register};
+use crate::schedule::BundledProgram;
 use crate::machine::{Machine, MachineInstruction, MachineProgram, OPERANDS, Op, Operation, Selected};
 
 /// The temporaries that must not be spilled.
@@ -29,9 +33,9 @@ fn access(op: LoadStoreOp, offset: u32) -> LoadStore {
 
 impl Spilled {
     /// Spills values. Returns whether there were any.
-    pub(super) fn spill(&mut self, selected: &mut Selected, count: usize) -> bool {
+    pub(super) fn spill(&mut self, selected: &mut Selected, hot: &[u32], count: usize) -> bool {
         let operands = free_operands(&mut selected.program);
-        let chosen = self.choose(selected, &operands, count);
+        let chosen = self.choose(selected, hot, &operands, count);
         if chosen.is_empty() {
             return false;
         }
@@ -45,52 +49,43 @@ impl Spilled {
         true
     }
 
-    /// The temporaries with the longest ranges and the fewest accesses.
-    fn choose(&self, selected: &Selected, operands: &[Option<u8>], count: usize) -> Vec<i32> {
+    /// The temporaries that occupy registers where there are too few, compared with the accesses that spilling adds.
+    fn choose(&self, selected: &Selected, hot: &[u32], operands: &[Option<u8>], count: usize) -> Vec<i32> {
         let program = &selected.program;
         let first_temp = program.first_temp();
         let mut has_operand = vec![true; program.temps()];
-        for (access, operand) in program.accesses().iter().zip(operands) {
-            if let Some(temp) = access.written().and_then(|written| written.temp()) {
-                has_operand[temp] &= operand.is_some();
-            }
-        }
-        // The first and the last access, and the number of accesses; those in loops count more.
-        let mut ranges = vec![(usize::MAX, 0usize, 0f32); program.temps()];
+        // Accesses in loops count more.
+        let mut uses = vec![0f32; program.temps()];
         let mut weight = 1f32;
-        for (index, access) in program.accesses().iter().enumerate() {
+        for (index, (access, operand)) in program.accesses().iter().zip(operands).enumerate() {
             match program.flow(index) {
-                Some(tgsi_vec4::Flow::Loop) => weight *= 8.0,
-                Some(tgsi_vec4::Flow::EndLoop) => weight /= 8.0,
+                Some(Flow::Loop) => weight *= 8.0,
+                Some(Flow::EndLoop) => weight /= 8.0,
                 _ => {}
             }
-            for temp in access.reads().iter().copied().chain(access.written()).filter_map(|c| c.temp()) {
-                let range = &mut ranges[temp];
-                *range = (range.0.min(index), range.1.max(index), range.2 + weight);
+            if let Some(temp) = access.written().and_then(|written| written.temp()) {
+                has_operand[temp] &= operand.is_some();
+                uses[temp] += weight;
+            }
+            for temp in access.reads().iter().filter_map(|read| read.temp()) {
+                uses[temp] += weight;
             }
         }
-        let mut candidates: Vec<(f32, i32)> = ranges
-            .iter()
-            .enumerate()
-            .filter(|&(temp, _)| has_operand[temp])
-            .map(|(temp, &(start, end, uses))| {
-                (end.saturating_sub(start) as f32 / uses.max(1.0), temp as i32 + first_temp as i32)
-            })
-            .filter(|&(value, temp)| value > 1.0 && !self.short.contains(&temp))
+        let candidates = hot.iter().zip(&uses).enumerate().filter(|&(temp, (&hot, _))| hot > 0 && has_operand[temp]);
+        let mut candidates: Vec<(f32, i32)> = candidates
+            .map(|(temp, (&hot, &uses))| (hot as f32 / uses.max(1.0), (temp as u32 + first_temp) as i32))
+            .filter(|(_, temp)| !self.short.contains(temp))
             .collect();
         candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
-        candidates.into_iter().take(count.max(1)).map(|(_, temp)| temp).collect()
+        // A value occupies one register at most, and may be live at few of the places.
+        let count = count.max(candidates.len() / 12).max(1);
+        candidates.into_iter().take(count).map(|(_, temp)| temp).collect()
     }
 
-    fn rewrite(
-        &mut self,
-        selected: &mut Selected,
-        mut instruction: MachineInstruction,
-        operand: Option<u8>,
-        slot: &impl Fn(i32) -> Option<u32>,
-    ) {
+    fn rewrite(&mut self, selected: &mut Selected, mut instruction: MachineInstruction, operand: Option<u8>, slot: &impl Fn(i32) -> Option<u32>) {
         let info = Machine::info(instruction.op);
         let mut loaded: Vec<(i32, i32)> = Vec::new();
+        let original = instruction.clone();
         for number in 0..instruction.sources.len() {
             let source = instruction.sources[number];
             if source.file != File::Temporary || instruction.channels(&info, number) == 0 {
@@ -101,7 +96,9 @@ impl Spilled {
             let temp = known.unwrap_or_else(|| {
                 let temp = self.short_temp(selected);
                 let operation = self.operation(selected, access(LoadStoreOp::Ld128, offset));
-                let to = Destination::new(File::Temporary, temp, 15);
+                let same = original.sources.iter().enumerate().filter(|(_, other)| other.is_same_register(&source));
+                let read = same.map(|(number, other)| swizzled(original.channels(&info, number), other.swizzle));
+                let to = Destination::new(File::Temporary, temp, read.fold(0, |all, mask| all | mask));
                 selected.program.push(Instruction::new(Op::Load, Some(to), [operation]));
                 loaded.push((source.index, temp));
                 temp
@@ -123,7 +120,10 @@ impl Spilled {
         let register = Register::new(number).unwrap_or(Register::UNUSED);
         let store = LoadStore { register, mask: to.mask, ..access(LoadStoreOp::St128, offset) };
         let operation = self.operation(selected, store);
-        let value = Source::new(File::Special, operand);
+        // Only components that are written are read.
+        let first = to.mask.trailing_zeros() as u8 & 3;
+        let components = [0, 1, 2, 3].map(|c: u8| if to.mask >> c & 1 != 0 { c } else { first });
+        let value = Source::new(File::Special, operand).swizzled(components);
         selected.program.push(Instruction::new(Op::Store, None, [operation, value]));
     }
 
@@ -137,6 +137,70 @@ impl Spilled {
         selected.operations.push(Operation::LoadStore(access));
         Source::new(File::Input, (selected.operations.len() - 1) as i32)
     }
+}
+
+/// The live components of temporaries, from the end of a program to its start.
+struct Pressure {
+    live: Vec<u8>,
+    count: u32,
+    peak: u32,
+    hot_places: u32,
+    /// The number of hot places when a temporary became live.
+    since: Vec<u32>,
+    /// The number of hot places at which a temporary is live.
+    hot: Vec<u32>,
+}
+
+impl Pressure {
+    fn of(program: &BundledProgram, limit: u32) -> Pressure {
+        let temps = program.temps();
+        let (live, since, hot) = (vec![0; temps], vec![0; temps], vec![0; temps]);
+        let mut pressure = Pressure { live, count: 0, peak: 0, hot_places: 0, since, hot };
+        let liveness = Liveness::of(program);
+        let first_row = tgsi_vec4::Reg::temp(0).dense().unwrap_or(0);
+        for (number, block) in liveness.blocks.iter().enumerate().rev() {
+            for &(row, mask) in liveness.changes(number) {
+                if let Some(temp) = (row as usize).checked_sub(first_row).filter(|&temp| temp < temps) {
+                    pressure.set(temp, mask);
+                }
+            }
+            for access in program.accesses()[block.start..block.end].iter().rev() {
+                if let Some(written) = access.written()
+                    && let Some(temp) = written.temp()
+                {
+                    pressure.set(temp, pressure.live[temp] & !written.mask());
+                }
+                for read in access.reads() {
+                    if let Some(temp) = read.temp() {
+                        pressure.set(temp, pressure.live[temp] | read.mask());
+                    }
+                }
+                pressure.peak = pressure.peak.max(pressure.count);
+                pressure.hot_places += u32::from(pressure.count > limit);
+            }
+        }
+        (0..temps).for_each(|temp| pressure.set(temp, 0));
+        pressure
+    }
+
+    fn set(&mut self, temp: usize, mask: u8) {
+        let old = std::mem::replace(&mut self.live[temp], mask);
+        self.count = self.count + mask.count_ones() - old.count_ones();
+        match (old, mask) {
+            (0, 0) => {}
+            (0, _) => self.since[temp] = self.hot_places,
+            (_, 0) => self.hot[temp] += self.hot_places - self.since[temp],
+            _ => {}
+        }
+    }
+}
+
+/// For each temporary the number of places with too many live components at which it is live.
+pub(super) fn hot_temporaries(program: &BundledProgram, registers: u32) -> Vec<u32> {
+    // Allocation does not pack values perfectly.
+    let limit = registers.saturating_mul(4).saturating_sub(registers / 2);
+    let pressure = Pressure::of(program, limit);
+    if pressure.hot_places > 0 { pressure.hot } else { Pressure::of(program, pressure.peak.saturating_sub(2)).hot }
 }
 
 /// For each instruction a register of the load/store unit that holds no value after it.

@@ -3,7 +3,7 @@
 use tgsi_environment::{Inputs, LaneRegisters, Resources, SystemValue};
 
 use super::image::Texels;
-use super::memory::{Memory, THREAD_STORAGE, WORKGROUP_STORAGE};
+use super::memory::{Memory, THREAD_STORAGE, WORKGROUP_STORAGE, is_thread_storage};
 use super::system::{Tables, address_words, given, system_value, system_vector};
 use super::texture;
 use crate::isa::{LoadStoreRegister, Register};
@@ -118,6 +118,10 @@ impl Environment for Surroundings<'_, '_> {
 
     fn store(&mut self, lane: usize, address: u64, bytes: &[u8]) -> bool {
         self.memory.store(lane, address, bytes) || self.store_texel(address, bytes).is_some()
+    }
+
+    fn is_private(&self, address: u64) -> bool {
+        is_thread_storage(address)
     }
 
     fn has_effects(&mut self, lane: usize) -> bool {

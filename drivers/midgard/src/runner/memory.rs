@@ -26,6 +26,11 @@ pub(super) const THREAD_STORAGE: u64 = (THREAD as u64) << 48;
 /// The storage of a workgroup.
 pub(super) const WORKGROUP_STORAGE: u64 = (WORKGROUP as u64) << 48;
 
+/// Whether an address is in the storage of a thread.
+pub(super) fn is_thread_storage(address: u64) -> bool {
+    address >> 48 == u64::from(THREAD)
+}
+
 /// The address of a storage buffer.
 pub(super) fn storage_buffer(number: u32) -> u64 {
     (u64::from(number & 0xffff) + 1) << 32

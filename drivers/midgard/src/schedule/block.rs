@@ -36,6 +36,8 @@ pub(super) struct Context<'a> {
     pub(super) zero: Source,
     /// Whether bundles have more than one instruction.
     pub(super) packs: bool,
+    /// The number of live components beyond which the scheduler fills no unit with an instruction that adds some.
+    pub(super) pressure: i32,
 }
 
 /// The kind of bundle of an instruction.
@@ -66,6 +68,8 @@ pub(super) struct Scheduler<'a> {
     ready: BTreeSet<u32>,
     /// The live components of each temporary.
     live: Vec<u8>,
+    /// Their number.
+    live_count: i32,
     bundles: Vec<Bundle>,
 }
 
@@ -77,8 +81,9 @@ impl<'a> Scheduler<'a> {
         live: Vec<u8>,
     ) -> Scheduler<'a> {
         let remaining: Vec<u32> = nodes.iter().map(|node| node.successors.len() as u32).collect();
+        let live_count = live.iter().map(|mask| mask.count_ones() as i32).sum();
         let ready = (0..nodes.len() as u32).filter(|&node| remaining[node as usize] == 0).collect();
-        Scheduler { context, instructions, nodes, remaining, ready, live, bundles: Vec::new() }
+        Scheduler { context, instructions, nodes, remaining, ready, live, live_count, bundles: Vec::new() }
     }
 
     /// Schedules all instructions. Returns the bundles in order.
@@ -152,7 +157,8 @@ impl<'a> Scheduler<'a> {
         if window().filter(|&node| self.may_share(node, chosen)).count() > 0 {
             return chosen;
         }
-        self.choose(|node| kind(self.instruction(node).op) == Kind::Alu, |_| 0).unwrap_or(chosen)
+        let is_other = |node: u32| kind(self.instruction(node).op) == Kind::Alu && self.effect(node) <= 0;
+        self.choose(is_other, |_| 0).unwrap_or(chosen)
     }
 
     /// Puts a node into the current bundle: those before it may become ready.
@@ -162,11 +168,14 @@ impl<'a> Scheduler<'a> {
         if let Some(to) = instruction.destination
             && let Some(temp) = self.temp(to.file, to.index)
         {
+            self.live_count -= (self.live[temp] & to.mask).count_ones() as i32;
             self.live[temp] &= !to.mask;
         }
         for (number, source) in instruction.sources.iter().enumerate() {
             if let Some(temp) = self.temp(source.file, source.index) {
-                self.live[temp] |= tgsi_vec4::access::swizzled(channels(instruction, number), source.swizzle);
+                let read = tgsi_vec4::access::swizzled(channels(instruction, number), source.swizzle);
+                self.live_count += (read & !self.live[temp]).count_ones() as i32;
+                self.live[temp] |= read;
             }
         }
         for &before in &self.nodes[node as usize].predecessors {
@@ -189,8 +198,18 @@ impl<'a> Scheduler<'a> {
             let operation = operation.and_then(|source| self.context.operations.get(source.index as usize));
             matches!(operation, Some(Operation::LoadStore(access)) if access.op == LoadStoreOp::StVaryF32)
         };
+        // The rules of the machine do not tell components of operand registers apart.
+        let reads_result = |reader: u32, writer: u32| {
+            let to = self.instruction(writer).destination.filter(|to| to.file == File::Special);
+            to.is_some_and(|to| {
+                let sources = &self.instruction(reader).sources;
+                sources.iter().any(|source| source.file == to.file && source.index == to.index)
+            })
+        };
         stores_varying(node) == stores_varying(other)
             && self.nodes[node as usize].successors.iter().all(|edge| edge.0 != other)
+            && !reads_result(node, other)
+            && !reads_result(other, node)
     }
 
     fn load_store(&mut self, last: u32) {
@@ -257,6 +276,7 @@ impl<'a> Scheduler<'a> {
             (takes_copies || instruction.op != Op::Mov)
                 && can_execute(unit, instruction)
                 && self.fits(node, unit, bundle)
+                && (bundle.is_empty() || self.has_registers(node))
                 && bundle.has_constants(instruction, self.context.constants)
                 && (instruction.op != Op::Select || self.has_condition(bundle, instruction))
         };
@@ -274,6 +294,12 @@ impl<'a> Scheduler<'a> {
         // The constants of the condition may have taken the place.
         let is_added = bundle.add(unit, member, self.context.constants);
         debug_assert!(is_added, "the constants of a selection and its condition fit together");
+    }
+
+    /// Whether an instruction beside others leaves enough registers.
+    fn has_registers(&self, node: u32) -> bool {
+        let effect = self.effect(node);
+        effect <= 0 || self.live_count + effect <= self.context.pressure
     }
 
     /// Whether r31 can hold the condition of a selection.
@@ -337,9 +363,9 @@ impl<'a> Scheduler<'a> {
     ) -> bool {
         let to = Destination::new(File::Special, CONDITION.into(), mask);
         let copy: MachineInstruction = Instruction::new(Op::Mov, Some(to), [condition.swizzled(from)]);
-        units
-            .iter()
-            .any(|&unit| can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants))
+        units.iter().any(|&unit| {
+            can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants)
+        })
     }
 
     /// Makes the only instruction that computes a condition write r31, if nothing else reads it.

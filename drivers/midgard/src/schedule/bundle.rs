@@ -67,6 +67,11 @@ impl AluMembers {
         self.units.iter().any(Option::is_some)
     }
 
+    /// Whether there is neither an instruction nor a branch.
+    pub(super) fn is_empty(&self) -> bool {
+        self.branch.is_none() && !self.has_members()
+    }
+
     /// The unit of a node.
     pub(super) fn unit_of(&self, node: u32) -> Option<Unit> {
         Unit::ALL.into_iter().find(|&unit| self.units[unit as usize].as_ref().is_some_and(|member| member.0 == node))

@@ -68,13 +68,20 @@ impl SimpleMachine for Bundled {
     }
 }
 
-/// Schedules a program. Returns it with the number of bundles.
-pub(crate) fn schedule(program: &mut MachineProgram, operations: &[Operation], packs: bool) -> BundledProgram {
+/// Schedules a program for a number of work registers.
+pub(crate) fn schedule(
+    program: &mut MachineProgram,
+    operations: &[Operation],
+    packs: bool,
+    registers: u32,
+) -> BundledProgram {
     let zero = Source::new(File::Constant, program.constants.intern([0; 4]));
     let liveness = program.liveness();
     let first_temp = program.first_temp();
     let uses = uses(program);
-    let context = Context { constants: &program.constants, operations, uses: &uses, first_temp, zero, packs };
+    // Values are not packed perfectly.
+    let pressure = registers as i32 * 3;
+    let context = Context { constants: &program.constants, operations, uses: &uses, first_temp, zero, packs, pressure };
     let mut live = vec![0u8; program.temps()];
     let mut blocks = Vec::new();
     for (number, block) in liveness.blocks.iter().enumerate().rev() {

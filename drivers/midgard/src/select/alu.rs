@@ -158,6 +158,11 @@ impl Selector<'_> {
                 let turns = self.computed(AluOp::Fmul, mask, [a, factor]);
                 self.emit(if op == Ir::Fsin { AluOp::Fsinpi } else { AluOp::Fcospi }, target, [turns]);
             }
+            Ir::Fpow => {
+                let logarithm = self.computed(AluOp::Flog2, mask, [a]);
+                let product = self.computed(AluOp::Fmul, mask, [logarithm, b]);
+                self.emit(AluOp::Fexp2, target, [product]);
+            }
             Ir::Ineg => {
                 let zero = self.word(0);
                 self.emit(AluOp::Isub, target, [zero, a]);

@@ -68,7 +68,8 @@ impl Selector<'_> {
 
     /// The number of the uniform buffer of a block.
     fn buffer_of(&self, block: u32) -> u32 {
-        block.saturating_add(self.first_block())
+        // Larger numbers, which include that of the buffer of system values, do not exist.
+        block.min(self.shader.info.num_ubos).saturating_add(self.first_block()).min(0xff)
     }
 
     /// The number of the uniform buffer of a load.
@@ -76,7 +77,6 @@ impl Selector<'_> {
         match self.block_of(inst, 0) {
             Number::Constant(block) => Number::Constant(self.buffer_of(block)),
             Number::Dynamic(block) => {
-                // Larger numbers include that of the buffer of system values.
                 let count = self.word(self.shader.info.num_ubos);
                 let block = lane(self.computed(AluOp::Umin, 1, [block, count]), 0);
                 let first = self.first_block();

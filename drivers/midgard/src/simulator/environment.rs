@@ -214,6 +214,11 @@ pub trait Environment {
         [[0; 4]; 4]
     }
 
+    /// Whether an address is in the storage of the thread, which threads without effects write, too.
+    fn is_private(&self, _address: u64) -> bool {
+        false
+    }
+
     /// Loads a texel of an image.
     fn image_load(&mut self, _access: &ImageAccess) -> Vec4 {
         [0; 4]

@@ -254,7 +254,8 @@ impl LoadStoreUnit<'_> {
     }
 
     fn store_bytes(&mut self, address: u64, bytes: &[u8]) -> Result<(), Trap> {
-        if self.is_killed || self.environment.store(self.lane, address, bytes) {
+        let has_effect = !self.is_killed || self.environment.is_private(address);
+        if !has_effect || self.environment.store(self.lane, address, bytes) {
             Ok(())
         } else {
             Err(Trap::Memory(self.index, address))
