@@ -131,6 +131,21 @@ pub fn flush_projection(body: &mut Body, inst: Inst) -> bool {
     has_any
 }
 
+/// Makes a projector infinite whose reciprocal is denormal.
+pub fn flush_reciprocal(body: &mut Body, inst: Inst) -> bool {
+    let projector = body.tex(inst).and_then(|_| body.tex_src(inst, TexSrcKind::Projector));
+    let Some(source) = projector.filter(|&source| body.bit_size(body.src_def(source)) == 32) else { return false };
+    let old = body.src_def(source);
+    let mut b = Builder::new(body, Cursor::Before(inst));
+    let limit = b.f32_const(1.0 / f32::MIN_POSITIVE);
+    let magnitude = b.alu_sized(AluOp::Fabs, 1, &[AluSrc::component(old, 0)]);
+    let is_large = b.alu(AluOp::Flt, &[limit, magnitude]);
+    let infinity = b.f32_const(f32::INFINITY);
+    let changed = b.alu_sized(AluOp::Bcsel, 1, &[is_large.into(), infinity.into(), AluSrc::component(old, 0)]);
+    body.set_src(source, changed);
+    true
+}
+
 /// Replaces denormal components by zeros.
 fn flush(b: &mut Builder<'_>, operand: AluSrc, count: u8) -> Def {
     let (zero, tiny) = (b.f32_const(0.0), b.f32_const(f32::MIN_POSITIVE));

@@ -28,6 +28,9 @@ pub(crate) fn uniform_load(buffer: u32, offset: i32) -> LoadStore {
     }
 }
 
+/// A row that no buffer has.
+const LAST_ROW: u32 = 0xffff;
+
 impl Selector<'_> {
     /// A row of a uniform buffer, as an operand.
     pub(super) fn uniform(&mut self, buffer: u32, row: u32) -> Source {
@@ -118,19 +121,18 @@ impl Selector<'_> {
     pub(super) fn load_uniform(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return };
-        let index = self.source_of(body.source(inst, 0));
+        let index = self.row_index(inst, 0, body.base(inst));
         let target = self.target(def);
-        self.load_row(target, Number::Constant(0), (index, 4), body.base(inst), 0);
+        self.load_row(target, Number::Constant(0), (index, 4), 0, 0);
     }
 
     pub(super) fn load_ubo_vec4(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return };
         let buffer = self.buffer_number(inst);
-        let index = self.source_of(body.source(inst, 1));
-        let row = body.index(inst, IndexKind::Base) as u32;
+        let index = self.row_index(inst, 1, body.index(inst, IndexKind::Base) as u32);
         let target = self.target(def);
-        self.load_row(target, buffer, (index, 4), row, body.component(inst));
+        self.load_row(target, buffer, (index, 4), 0, body.component(inst));
     }
 
     pub(super) fn load_ubo(&mut self, inst: Inst) {
@@ -140,6 +142,15 @@ impl Selector<'_> {
         let offset = self.source_of(body.source(inst, 1));
         let target = self.target(def);
         self.load_row(target, buffer, (offset, 0), 0, 0);
+    }
+
+    /// The number of a row: the sum of a source and a constant. Numbers that are beyond the end stay so when they are
+    /// multiplied by the size of a row.
+    fn row_index(&mut self, inst: Inst, source: usize, row: u32) -> Source {
+        let index = self.source_of(self.body.source(inst, source));
+        let index = self.plus(index, row);
+        let last = self.word(LAST_ROW);
+        lane(self.computed(AluOp::Umin, 1, [index, last]), 0)
     }
 
     /// Loads words from component `first` of a row on, which an index with a shift is added to.
