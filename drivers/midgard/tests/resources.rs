@@ -23,7 +23,8 @@ fn inputs(constants: [u32; 8]) -> Inputs {
             inputs.inputs.set(1, component, lane, (lane * 4 + component) as u32);
         }
     }
-    inputs.constants = (0..4).map(|buffer| constants.iter().map(|word| word.wrapping_add(16 * buffer)).collect()).collect();
+    inputs.constants =
+        (0..4).map(|buffer| constants.iter().map(|word| word.wrapping_add(16 * buffer)).collect()).collect();
     inputs.buffers = (0..3).map(|buffer| (0..64).map(|byte| byte * 2 + buffer).collect()).collect();
     inputs.counters = vec![vec![7, 8, 9]];
     inputs.framebuffer = LaneRegisters::new(lanes, 1);
@@ -82,7 +83,9 @@ fn image_numbers() {
 
 #[test]
 fn image_atomics() {
-    for (op, operands) in [("ATOMUADD", "IN[1].zzzz"), ("ATOMXCHG", "IN[1].wwww"), ("ATOMCAS", "IN[1].xxxx, IN[1].wwww")] {
+    for (op, operands) in
+        [("ATOMUADD", "IN[1].zzzz"), ("ATOMXCHG", "IN[1].wwww"), ("ATOMCAS", "IN[1].xxxx, IN[1].wwww")]
+    {
         let text = format!(
             "FRAG\nDCL IN[1], GENERIC[1], CONSTANT\nDCL OUT[0], COLOR\nDCL TEMP[0]\n\
             DCL IMAGE[0..2], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL CONST[0][0..1]\nDCL ADDR[0]\n\
@@ -97,7 +100,9 @@ fn image_atomics() {
 
 #[test]
 fn samples_and_layers_of_images() {
-    for (target, coordinates) in [("2D_MSAA", "IN[1].xyzw"), ("2D_ARRAY_MSAA", "IN[1].xyzw"), ("1D_ARRAY", "IN[1].xyxx")] {
+    for (target, coordinates) in
+        [("2D_MSAA", "IN[1].xyzw"), ("2D_ARRAY_MSAA", "IN[1].xyzw"), ("1D_ARRAY", "IN[1].xyxx")]
+    {
         let text = format!(
             "FRAG\nDCL IN[1], GENERIC[1], CONSTANT\nDCL OUT[0], COLOR\n\
             DCL IMAGE[0], {target}, PIPE_FORMAT_R32_UINT, WR\n\
@@ -206,7 +211,10 @@ fn projectors() {
 
 #[test]
 fn framebuffer() {
-    check("FRAG\nDCL OUT[0], COLOR[0]\nDCL TEMP[0]\nFBFETCH TEMP[0], OUT[0]\nADD OUT[0], TEMP[0], TEMP[0]\nEND\n", [0; 8]);
+    check(
+        "FRAG\nDCL OUT[0], COLOR[0]\nDCL TEMP[0]\nFBFETCH TEMP[0], OUT[0]\nADD OUT[0], TEMP[0], TEMP[0]\nEND\n",
+        [0; 8],
+    );
 }
 
 /// Discarded fragments are helpers afterwards, as the difference to the neighbour shows.
