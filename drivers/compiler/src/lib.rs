@@ -35,8 +35,8 @@ mod source_map;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, LinkedSlot, ObjectFile, SlotLocations, Target, TextureLimits,
-    UnknownOption, UnknownProfile, profile_named,
+    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, LinkedSlot, ObjectFile, SlotLocations, Target,
+    TextureLimits, UnknownOption, UnknownProfile, profile_named,
 };
 pub use error::{CompileError, Located, Subject, TargetError, Unsupported};
 pub use fit::{Cost, Excess, Fit, FitFinding, FitReport, LimitUse, LineCosts, Measurement, Verdict};

@@ -5,6 +5,7 @@ mod errors;
 mod generate;
 mod listing;
 mod mesa;
+mod resources;
 mod runner;
 mod simulator;
 mod support;

@@ -8,9 +8,9 @@ use tgsi_environment::{AnalyticResources, ImageTexel, Inputs, Outputs, Resources
 use tgsi_ir::variable::VariableModes;
 use thiserror::Error;
 
-use crate::limited::LimitedResources;
 use crate::checker::Checker;
 use crate::interface::interface;
+use crate::limited::LimitedResources;
 
 /// An interpreter or driver, and the form of the shader that it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,7 +165,12 @@ impl Executor {
     /// The interpreter cannot run it.
     pub(crate) fn tgsi(shader: &tgsi::Shader) -> Result<Executor, ExecutorError> {
         let program = tgsi_run::Program::new(shader).map_err(CompileError::from)?;
-        Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None, textures: TextureLimits::default(), has_shared_variables: false })
+        Ok(Executor {
+            program: Program::Tgsi(Box::new(program)),
+            integers: None,
+            textures: TextureLimits::default(),
+            has_shared_variables: false,
+        })
     }
 
     /// Prepares IR as it is.
@@ -177,7 +182,12 @@ impl Executor {
 
     /// An executor of code.
     pub(crate) fn code(runner: Box<dyn Runner>) -> Executor {
-        Executor { program: Program::Code(runner), integers: None, textures: TextureLimits::default(), has_shared_variables: false }
+        Executor {
+            program: Program::Code(runner),
+            integers: None,
+            textures: TextureLimits::default(),
+            has_shared_variables: false,
+        }
     }
 
     /// Sets the limits of textures and images.

@@ -91,8 +91,8 @@ fn change_address(body: &mut Body, inst: Inst) -> bool {
 
 /// Flushes denormal operands of 32-bit float operations, and of divisions by projectors, to zero, keeping the sign.
 fn flush_operands(body: &mut Body, inst: Inst) -> bool {
-    if let Some(flushed) = flush_projection(body, inst) {
-        return flushed;
+    if flush_projection(body, inst) {
+        return true;
     }
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let info = op.info();
@@ -112,22 +112,38 @@ fn flush_operands(body: &mut Body, inst: Inst) -> bool {
     has_any
 }
 
-/// Flushes the operands of a lookup that are divided, and the divisor. `None` if it is not a lookup.
-fn flush_projection(body: &mut Body, inst: Inst) -> Option<bool> {
+/// Flushes the operands of a lookup that are divided, and the divisor.
+pub fn flush_projection(body: &mut Body, inst: Inst) -> bool {
     use TexSrcKind::{Comparator, Coord, Projector};
-    body.tex(inst)?;
-    if body.tex_src(inst, Projector).is_none() {
-        return Some(false);
+    if body.tex(inst).is_none() || body.tex_src(inst, Projector).is_none() {
+        return false;
     }
-    for source in [Coord, Comparator, Projector].into_iter().filter_map(|kind| body.tex_src(inst, kind)).collect::<Vec<_>>() {
+    let mut has_any = false;
+    for source in [Coord, Comparator, Projector].map(|kind| body.tex_src(inst, kind)).into_iter().flatten() {
         let def = body.src_def(source);
         if body.bit_size(def) == 32 {
             let count = body.num_components(def);
             let flushed = flush(&mut Builder::new(body, Cursor::Before(inst)), def.into(), count);
             body.set_src(source, flushed);
+            has_any = true;
         }
     }
-    Some(true)
+    has_any
+}
+
+/// Makes a projector infinite whose reciprocal is denormal.
+pub fn flush_reciprocal(body: &mut Body, inst: Inst) -> bool {
+    let projector = body.tex(inst).and_then(|_| body.tex_src(inst, TexSrcKind::Projector));
+    let Some(source) = projector.filter(|&source| body.bit_size(body.src_def(source)) == 32) else { return false };
+    let old = body.src_def(source);
+    let mut b = Builder::new(body, Cursor::Before(inst));
+    let limit = b.f32_const(1.0 / f32::MIN_POSITIVE);
+    let magnitude = b.alu_sized(AluOp::Fabs, 1, &[AluSrc::component(old, 0)]);
+    let is_large = b.alu(AluOp::Flt, &[limit, magnitude]);
+    let infinity = b.f32_const(f32::INFINITY);
+    let changed = b.alu_sized(AluOp::Bcsel, 1, &[is_large.into(), infinity.into(), AluSrc::component(old, 0)]);
+    body.set_src(source, changed);
+    true
 }
 
 /// Replaces denormal components by zeros.

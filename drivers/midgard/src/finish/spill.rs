@@ -82,13 +82,7 @@ impl Spilled {
         candidates.into_iter().take(count).map(|(_, temp)| temp).collect()
     }
 
-    fn rewrite(
-        &mut self,
-        selected: &mut Selected,
-        mut instruction: MachineInstruction,
-        operand: Option<u8>,
-        slot: &impl Fn(i32) -> Option<u32>,
-    ) {
+    fn rewrite(&mut self, selected: &mut Selected, mut instruction: MachineInstruction, operand: Option<u8>, slot: &impl Fn(i32) -> Option<u32>) {
         let info = Machine::info(instruction.op);
         let mut loaded: Vec<(i32, i32)> = Vec::new();
         let original = instruction.clone();

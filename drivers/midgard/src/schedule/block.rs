@@ -365,9 +365,9 @@ impl<'a> Scheduler<'a> {
     ) -> bool {
         let to = Destination::new(File::Special, CONDITION.into(), mask);
         let copy: MachineInstruction = Instruction::new(Op::Mov, Some(to), [condition.swizzled(from)]);
-        units
-            .iter()
-            .any(|&unit| can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants))
+        units.iter().any(|&unit| {
+            can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants)
+        })
     }
 
     /// Makes the only instruction that computes a condition write r31, if nothing else reads it.

@@ -107,7 +107,7 @@ impl Selector<'_> {
     }
 
     /// The sum of the first component of an operand and a constant.
-    fn plus(&mut self, index: Source, constant: u32) -> Source {
+    pub(super) fn plus(&mut self, index: Source, constant: u32) -> Source {
         if constant == 0 {
             return lane(index, 0);
         }

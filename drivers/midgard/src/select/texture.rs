@@ -431,5 +431,5 @@ fn immediate_level(word: u32, op: TexOp) -> Option<Lod> {
     let scaled = f32::from_bits(word) * 256.0;
     let is_exact = scaled == scaled.trunc() && (-32768.0..=32767.0).contains(&scaled);
     let value = scaled as i32;
-    is_exact.then(|| Lod::Immediate { fraction: value as u8, integer: (value >> 8) as i8 })
+    is_exact.then_some(Lod::Immediate { fraction: value as u8, integer: (value >> 8) as i8 })
 }

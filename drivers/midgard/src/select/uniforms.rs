@@ -28,6 +28,9 @@ pub(crate) fn uniform_load(buffer: u32, offset: i32) -> LoadStore {
     }
 }
 
+/// A row that no buffer has.
+const LAST_ROW: u32 = 0xffff;
+
 impl Selector<'_> {
     /// A row of a uniform buffer, as an operand.
     pub(super) fn uniform(&mut self, buffer: u32, row: u32) -> Source {
@@ -66,10 +69,14 @@ impl Selector<'_> {
         u32::from(!self.shader.info.first_ubo_is_default_ubo)
     }
 
+    /// The number of a uniform buffer that does not exist: neither a block nor the system values.
+    fn missing_buffer(&self) -> u32 {
+        self.shader.info.num_ubos.saturating_add(self.first_block()).min(0xff)
+    }
+
     /// The number of the uniform buffer of a block.
     fn buffer_of(&self, block: u32) -> u32 {
-        // Buffers with greater numbers do not exist.
-        block.wrapping_add(self.first_block()).min(0xff)
+        block.wrapping_add(self.first_block()).min(self.missing_buffer())
     }
 
     /// The number of the uniform buffer of a load.
@@ -77,12 +84,9 @@ impl Selector<'_> {
         match self.block_of(inst, 0) {
             Number::Constant(block) => Number::Constant(self.buffer_of(block)),
             Number::Dynamic(block) => {
-                // Larger numbers include that of the buffer of system values.
-                let count = self.word(self.shader.info.num_ubos);
-                let block = lane(self.computed(AluOp::Umin, 1, [block, count]), 0);
-                let first = self.first_block();
-                let first = self.word(first);
-                Number::Dynamic(lane(self.computed(AluOp::Iadd, 1, [block, first]), 0))
+                let [first, missing] = [self.first_block(), self.missing_buffer()].map(|word| self.word(word));
+                let number = lane(self.computed(AluOp::Iadd, 1, [block, first]), 0);
+                Number::Dynamic(lane(self.computed(AluOp::Umin, 1, [number, missing]), 0))
             }
         }
     }
@@ -119,19 +123,18 @@ impl Selector<'_> {
     pub(super) fn load_uniform(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return };
-        let index = self.source_of(body.source(inst, 0));
+        let index = self.row_index(inst, 0, body.base(inst));
         let target = self.target(def);
-        self.load_row(target, Number::Constant(0), (index, 4), body.base(inst), 0);
+        self.load_row(target, Number::Constant(0), (index, 4), 0, 0);
     }
 
     pub(super) fn load_ubo_vec4(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst).filter(|&def| !is_operand(body, def)) else { return };
         let buffer = self.buffer_number(inst);
-        let index = self.source_of(body.source(inst, 1));
-        let row = body.index(inst, IndexKind::Base) as u32;
+        let index = self.row_index(inst, 1, body.index(inst, IndexKind::Base) as u32);
         let target = self.target(def);
-        self.load_row(target, buffer, (index, 4), row, body.component(inst));
+        self.load_row(target, buffer, (index, 4), 0, body.component(inst));
     }
 
     pub(super) fn load_ubo(&mut self, inst: Inst) {
@@ -141,6 +144,15 @@ impl Selector<'_> {
         let offset = self.source_of(body.source(inst, 1));
         let target = self.target(def);
         self.load_row(target, buffer, (offset, 0), 0, 0);
+    }
+
+    /// The number of a row: the sum of a source and a constant. Numbers that are beyond the end stay so when they are
+    /// multiplied by the size of a row.
+    fn row_index(&mut self, inst: Inst, source: usize, row: u32) -> Source {
+        let index = self.source_of(self.body.source(inst, source));
+        let index = self.plus(index, row);
+        let last = self.word(LAST_ROW);
+        lane(self.computed(AluOp::Umin, 1, [index, last]), 0)
     }
 
     /// Loads words from component `first` of a row on, which an index with a shift is added to.

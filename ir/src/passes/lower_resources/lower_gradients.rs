@@ -89,8 +89,7 @@ fn size(b: &mut Builder<'_>, data: TexData, mut names: Vec<(TexSrcKind, Def)>) -
 /// The square of the length of a vector.
 fn square(b: &mut Builder<'_>, vector: Def, count: u8) -> Def {
     let component = |c| AluSrc::component(vector, c);
-    let squares: Vec<Def> =
-        (0..count).map(|c| b.alu_sized(AluOp::Fmul, 1, &[component(c), component(c)])).collect();
+    let squares: Vec<Def> = (0..count).map(|c| b.alu_sized(AluOp::Fmul, 1, &[component(c), component(c)])).collect();
     let sum = squares.into_iter().reduce(|sum, square| b.alu(AluOp::Fadd, &[sum, square]));
     sum.unwrap_or(vector)
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::alu::AluType;
 use crate::body::{TexData, TexOp, TexSrcKind as K};
 use crate::intrinsics::indices::AtomicOp;
-use crate::passes::lower_sample_positions;
+use crate::passes::{lower_gradients, lower_sample_positions};
 use crate::types::TypeData;
 use std::collections::BTreeMap;
 use tgsi_environment::SamplerDim;
@@ -60,7 +60,12 @@ fn data(op: TexOp, dim: SamplerDim, coordinates: u8) -> TexData {
 
 /// The only request for a lookup with these constant sources.
 fn request(data: TexData, sources: &[(K, &[f32])]) -> TextureRequest {
-    let shader = shader(ShaderStage::Fragment, |b| {
+    request_after(|_| (), data, sources)
+}
+
+/// The only request after a change of the shader.
+fn request_after(change: impl FnOnce(&mut Shader), data: TexData, sources: &[(K, &[f32])]) -> TextureRequest {
+    let mut shader = shader(ShaderStage::Fragment, |b| {
         let sources: Vec<(K, Def)> = sources
             .iter()
             .map(|&(kind, values)| {
@@ -70,6 +75,7 @@ fn request(data: TexData, sources: &[(K, &[f32])]) -> TextureRequest {
             .collect();
         b.texture(data, &sources)
     });
+    change(&mut shader);
     let (_, recorder) = recorded(&shader, &lanes(4));
     assert_eq!(recorder.requests.len(), 1);
     recorder.requests[0].clone()
@@ -94,6 +100,34 @@ fn lookups() {
     assert_eq!((r.ddx, r.ddy), ([f(3.0), f(4.0), [0; 4]], [f(5.0), f(6.0), [0; 4]]));
     let r = request(data(TexOp::Lod, SamplerDim::Dim2D, 2), &[(K::Coord, &[1.0, 2.0])]);
     assert_eq!(r.lookup, TextureLookup::QueryLod);
+}
+
+/// Gradients become the level of the longer one. Level 0 has 64 by 32 by 7 texels.
+#[test]
+fn levels_of_gradients() {
+    let level = |dim: SamplerDim, coordinate: &[f32], [x, y]: [&[f32]; 2], least: Option<f32>| {
+        let least = least.map(|level| [level]);
+        let mut sources: Vec<(K, &[f32])> = vec![(K::Coord, coordinate), (K::Ddx, x), (K::Ddy, y)];
+        sources.extend(least.iter().map(|level| (K::MinLod, level.as_slice())));
+        let lower = |shader: &mut Shader| {
+            assert!(lower_gradients(shader));
+            assert!(!lower_gradients(shader));
+        };
+        let r = request_after(lower, data(TexOp::Txd, dim, coordinate.len() as u8), &sources);
+        assert_eq!((r.lookup, r.texture, r.ddx), (TextureLookup::Explicit, 3, [[0; 4]; 3]));
+        f32::from_bits(r.lod[0])
+    };
+    assert_eq!(level(SamplerDim::Dim1D, &[0.5], [&[0.25], &[-0.5]], None), 5.0);
+    assert_eq!(level(SamplerDim::Dim2D, &[0.5; 2], [&[0.0, 0.5], &[0.125, 0.0]], None), 4.0);
+    assert_eq!(level(SamplerDim::Dim2D, &[0.5; 2], [&[0.0, 0.5], &[0.125, 0.0]], Some(4.5)), 4.5);
+    assert_eq!(level(SamplerDim::Rect, &[0.5; 2], [&[0.0, 8.0], &[1.0, 0.0]], None), 3.0);
+    assert_eq!(level(SamplerDim::Dim3D, &[0.5; 3], [&[0.0; 3], &[1.0, 0.0, 0.0]], None), 6.0);
+    // The face of -z, -x, and +y: 1 along the first coordinate is 64 texels of a face that is 2 long.
+    assert_eq!(level(SamplerDim::Cube, &[0.0, 0.0, -2.0], [&[1.0, 0.0, 0.0], &[0.0; 3]], None), 4.0);
+    assert_eq!(level(SamplerDim::Cube, &[-1.0, 0.0, 0.0], [&[0.0; 3], &[0.0, 0.5, 0.0]], None), 4.0);
+    assert_eq!(level(SamplerDim::Cube, &[0.0, 4.0, 0.0], [&[1.0, 9.0, 0.0], &[0.0; 3]], None), 3.0);
+    // A step along the axis moves places beside the middle.
+    assert_eq!(level(SamplerDim::Cube, &[0.5, 0.0, 1.0], [&[0.0, 0.0, 1.0], &[0.0; 3]], None), 4.0);
 }
 
 /// The projector divides the coordinates and the comparator, but not the layer.

@@ -208,11 +208,11 @@ fn offsets() {
 }
 
 /// The first lane that executes a fetch states the texture; a texture without an entry has the dimensions of the
-/// instruction.
+/// entry before it.
 #[test]
 fn textures_in_registers() {
     let texture = Handle::Register(select(3));
     let (found, _) =
         fetched(Instruction { texture, ..instruction(TextureOp::Sample, Dimension::D1) }, Dimensions::D2, true);
-    assert_eq!((found.texture, found.dim, found.is_array), (word(1, 3, 0), SamplerDim::Dim1D, false));
+    assert_eq!((found.texture, found.dim, found.is_array), (word(1, 3, 0), SamplerDim::Dim2D, true));
 }

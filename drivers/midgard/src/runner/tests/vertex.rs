@@ -111,7 +111,10 @@ fn uniforms() {
 #[test]
 fn sizes() {
     let rows = [
-        (SystemRow::TextureSize(2), [64, 32, 6, 7]),
+        (SystemRow::TextureSize { texture: 2, level: 0 }, [64, 32, 6, 7]),
+        (SystemRow::TextureSize { texture: 2, level: 2 }, [16, 8, 6, 7]),
+        (SystemRow::TextureSize { texture: 3, level: 0 }, [64, 32, 7, 7]),
+        (SystemRow::TextureSize { texture: 1, level: 0 }, [0; 4]),
         (SystemRow::TextureSamples(2), [4, 0, 0, 0]),
         (SystemRow::ImageSize(1), [64, 32, 5, 4]),
         (SystemRow::Counters(2), [0, 0x0001_0003, 0, 0]),
@@ -122,6 +125,7 @@ fn sizes() {
         let mut program = program(Stage::Vertex, &[uniform_row(26, 3, 0), store(0)]);
         program.system_rows = vec![row];
         program.textures = vec![Texture { number: 2, dimensions: Dimensions::D3, is_array: false }];
+        program.images = vec![Texture { number: 1, ..program.textures[0] }];
         program.outputs = vec![varying(0, Slot::Register(0), 15)];
         assert_eq!(output(&run(program, &numbered(1, 0)), 0, 0), expected, "{row:?}");
     }
