@@ -15,6 +15,9 @@ use crate::isa::{LoadStoreRegister, Register};
 use crate::schedule::BundledProgram;
 use crate::machine::{Machine, MachineInstruction, MachineProgram, OPERANDS, Op, Operation, Selected};
 
+/// The greatest number of bytes in the storage of a thread: offsets are signed, with 18 bits.
+const LARGEST_STACK: u32 = 1 << 17;
+
 /// The temporaries that must not be spilled.
 #[derive(Default)]
 pub(super) struct Spilled {
@@ -36,7 +39,8 @@ impl Spilled {
     pub(super) fn spill(&mut self, selected: &mut Selected, hot: &[u32], count: usize) -> bool {
         let operands = free_operands(&mut selected.program);
         let chosen = self.choose(selected, hot, &operands, count);
-        if chosen.is_empty() {
+        let end = chosen.len() as u32 * 16 + selected.stack;
+        if chosen.is_empty() || end > LARGEST_STACK {
             return false;
         }
         let first = selected.stack;
