@@ -2,7 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`container`] | files with compiled programs |
 //! | [`isa`] | instructions as data, the table of opcodes, encoding and decoding, compacted instructions |
+//! | [`program`] | compiled programs: words, and the facts that a driver of the hardware needs |
 //! | [`text`] | assembler and disassembler, in the form of Mesa's tools |
 //! | [`validate`] | the rules of hardware beyond the encoding |
 //!
@@ -20,6 +22,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod container;
+mod driver;
+mod error;
+mod fit;
 pub mod isa;
+mod lower;
+mod machine;
+mod message;
+mod options;
+pub mod program;
+mod runner;
+mod select;
 pub mod text;
 pub mod validate;
+mod vec4;
+mod vue;
+
+pub use driver::{DRIVER, runner};
+pub use error::IntelError;

@@ -1,0 +1,162 @@
+//! Compiled programs: words, and the facts that a driver of the hardware needs. They are those of Mesa's `prog_data`.
+//!
+//! # Vertex programs
+//!
+//! A thread processes two vertices ("dual object"): a register holds four components of the first one, then four of the
+//! second one. Registers at the start of a thread:
+//!
+//! | registers | contents |
+//! |---|---|
+//! | g0 | the header: handles of both vertex entries in dwords 0 and 1, the scratch space in dword 5 |
+//! | from [`Kernel::dispatch_start`] on | [`Kernel::push`], two vectors in a register |
+//! | next | attributes in the order of [`VertexProgram::inputs`], one in a register, then those of the system values |
+//!
+//! The program writes the vertex entries (VUE) by messages with interleaved vectors, the last of which ends the thread.
+//! Registers of the interface have the numbers of the compiler's input (TGSI's registers). A uniform is a register of
+//! constant buffer 0.
+
+use serde::{Deserialize, Serialize};
+use tgsi_ir::Shader;
+
+use crate::isa::Chip;
+
+/// The surfaces of a program, by their places in the binding table.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Bindings {
+    /// The number of textures, which come first. The sampler of a texture has the number of its unit.
+    pub textures: u8,
+    /// The place of constant buffer 0, whose vectors are elements of four floats; others follow.
+    pub constants_start: u8,
+    /// The number of constant buffers.
+    pub constants: u8,
+    /// The place of the first storage buffer, a raw buffer; others follow.
+    pub buffers_start: u8,
+    /// The number of storage buffers.
+    pub buffers: u8,
+}
+
+impl Bindings {
+    /// Assigns places to the surfaces of a shader.
+    pub(crate) fn of(shader: &Shader) -> Bindings {
+        let byte = |count: u32| count.min(80) as u8;
+        let info = &shader.info;
+        let textures = byte(info.num_textures);
+        let constants = byte(info.num_ubos.saturating_add(info.first_ubo_buffer()).max(1));
+        let buffers_start = textures + constants;
+        Bindings { textures, constants_start: textures, constants, buffers_start, buffers: byte(info.num_ssbos) }
+    }
+
+    /// The place of a constant buffer.
+    pub fn constants(&self, buffer: u32) -> u8 {
+        self.constants_start.saturating_add(buffer.min(u8::MAX.into()) as u8)
+    }
+
+    /// The place of a storage buffer.
+    pub fn buffers(&self, buffer: u32) -> u8 {
+        self.buffers_start.saturating_add(buffer.min(u8::MAX.into()) as u8)
+    }
+}
+
+/// An input or output of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Varying {
+    /// The register of the interface.
+    pub register: u32,
+    /// The slot ([`tgsi_ir::slots`]): of vertex inputs an attribute, otherwise a varying.
+    pub location: i32,
+    /// The place: of vertex inputs the number of the attribute in the payload, of others the slot in the vertex entry.
+    pub slot: u8,
+    /// The component of the slot that is x.
+    pub component: u8,
+    /// Components of the interface's register that are read or written, bit 0 = x.
+    pub mask: u8,
+}
+
+/// The code of a program, and what all stages need.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Kernel {
+    /// The generation.
+    pub chip: Chip,
+    /// The words.
+    pub words: Vec<u32>,
+    /// General registers that are used: one more than the greatest.
+    pub registers: u8,
+    /// The first register with pushed constants.
+    pub dispatch_start: u8,
+    /// The registers of constant buffer 0 that are pushed, in order.
+    pub push: Vec<u16>,
+    /// Scratch space of a thread in bytes: 0 or a power of two from 1024 on.
+    pub scratch: u32,
+    /// The surfaces.
+    pub bindings: Bindings,
+}
+
+impl Kernel {
+    /// Registers of pushed constants.
+    pub fn push_registers(&self) -> u8 {
+        self.push.len().div_ceil(2).min(255) as u8
+    }
+}
+
+/// System values of vertices, in further attributes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct VertexSystemValues {
+    /// The attribute with the first vertex, the first instance, the number of the vertex from the first one on, and the
+    /// number of the instance.
+    pub vertex: Option<u8>,
+    /// The attribute with the number of the draw, and all bits set if it is indexed.
+    pub draw: Option<u8>,
+}
+
+/// The interface of a vertex program.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct VertexInterface {
+    /// The inputs, by attribute.
+    pub inputs: Vec<Varying>,
+    /// System values.
+    pub system_values: VertexSystemValues,
+    /// Attributes in the payload, with those of system values.
+    pub attributes: u8,
+    /// The outputs.
+    pub outputs: Vec<Varying>,
+    /// For each slot of the vertex entry its varying, or -1.
+    pub vue: Vec<i32>,
+}
+
+impl VertexInterface {
+    /// The length of the input that the hardware reads, in registers of two attributes.
+    pub fn read_length(&self) -> u8 {
+        self.attributes.max(1).div_ceil(2)
+    }
+
+    /// The size of a vertex entry in units of 64 bytes: inputs and outputs share it.
+    pub fn entry_size(&self) -> u8 {
+        self.attributes.max(self.vue.len().min(255) as u8).div_ceil(4)
+    }
+}
+
+/// A vertex program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct VertexProgram {
+    /// The code.
+    pub kernel: Kernel,
+    /// Inputs and outputs.
+    pub interface: VertexInterface,
+}
+
+/// A program of a stage.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "stage", rename_all = "lowercase")]
+pub enum Program {
+    /// A vertex program.
+    Vertex(VertexProgram),
+}
+
+impl Program {
+    /// The code.
+    pub fn kernel(&self) -> &Kernel {
+        match self {
+            Program::Vertex(program) => &program.kernel,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The layout of vertex entries in the buffer between stages (VUE map).
+//!
+//! | slot | contents |
+//! |---|---|
+//! | 0 | layer in y, viewport in z, point size in w; x is 0 |
+//! | 1 | position |
+//! | 2, 3 | clip distances, if there are any |
+//! | from an even one on | colours: front and back of the first, then of the second |
+//! | next | other varyings, by their numbers |
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tgsi_ir::slots::VaryingSlot;
+
+/// A varying and the register of the interface. Several registers may have one varying.
+type Key = (u8, u32);
+
+/// Returns the varying of each slot, -1 for padding, and the slots of registers.
+pub(crate) fn layout(keys: &BTreeSet<Key>) -> (Vec<i32>, BTreeMap<Key, u8>) {
+    let mut vue: Vec<i32> = vec![VaryingSlot::PSIZ.into(), VaryingSlot::POS.into()];
+    let mut slots = BTreeMap::new();
+    let of = |location: u8| keys.range((location, 0)..=(location, u32::MAX)).copied();
+    for header in [VaryingSlot::PSIZ, VaryingSlot::LAYER, VaryingSlot::VIEWPORT] {
+        slots.extend(of(header).map(|key| (key, 0)));
+    }
+    slots.extend(of(VaryingSlot::POS).take(1).map(|key| (key, 1)));
+    let mut place = |vue: &mut Vec<i32>, key: Key| {
+        slots.entry(key).or_insert_with(|| {
+            vue.push(key.0.into());
+            vue.len() as u8 - 1
+        });
+    };
+    for location in [VaryingSlot::CLIP_DIST0, VaryingSlot::CLIP_DIST1] {
+        of(location).for_each(|key| place(&mut vue, key));
+    }
+    if vue.len() % 2 != 0 {
+        vue.push(-1);
+    }
+    for location in [VaryingSlot::COL0, VaryingSlot::BFC0, VaryingSlot::COL1, VaryingSlot::BFC1] {
+        of(location).for_each(|key| place(&mut vue, key));
+    }
+    keys.iter().for_each(|&key| place(&mut vue, key));
+    (vue, slots)
+}
