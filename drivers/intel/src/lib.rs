@@ -5,6 +5,7 @@
 //! | [`isa`] | instructions as data, the table of opcodes, encoding and decoding, compacted instructions |
 //! | [`text`] | assembler and disassembler, in the form of Mesa's tools |
 //! | [`validate`] | the rules of hardware beyond the encoding |
+//! | [`simulator`] | execution of programs, for tests |
 //!
 //! ```
 //! use tgsi_driver_intel::isa::{AccessMode, Chip, Destination, Instruction, Opcode, Operand, Type, decode, encode};
@@ -21,5 +22,6 @@
 //! ```
 
 pub mod isa;
+pub mod simulator;
 pub mod text;
 pub mod validate;
