@@ -68,7 +68,7 @@ fn rounded(value: Value, round: fn(f32) -> f32) -> Value {
 fn unary(opcode: Opcode, a: Value, source: &Source) -> Option<Value> {
     Some(match opcode {
         Opcode::Mov => a,
-        Opcode::Not => Value::Integer(!a.integer()),
+        Opcode::Not => Value::Integer(!bits(a)),
         Opcode::F32to16 => Value::Integer(f16::from_f32(a.float()).to_bits().into()),
         Opcode::F16to32 => Value::Float(f16::from_bits(a.bits() as u16).to_f32()),
         Opcode::Bfrev => Value::Integer(word(a).reverse_bits().into()),

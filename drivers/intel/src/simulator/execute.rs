@@ -6,7 +6,8 @@ use super::thread::part;
 use super::value::{Value, compare};
 use super::{Trap, math};
 use crate::isa::{
-    AccessMode, Condition, Destination, File, Instruction, MathFunction, Opcode, Operand, Register, Source, Type,
+    AccessMode, Condition, Destination, File, ImmediateType, Instruction, MathFunction, Opcode, Operand, Register,
+    Source, Type,
 };
 
 /// An instruction on a thread.
@@ -62,7 +63,7 @@ impl Execution<'_> {
             if let Some(value) = outcome.accumulator
                 && destination.mask.contains((channel & 3) as u8)
             {
-                *self.state.accumulator(group + channel) = value;
+                *self.state.accumulator(group, channel, self.accumulator_elements())? = value;
             }
             let bit = 1u32.checked_shl(group + channel).unwrap_or(0);
             mask |= bit;
@@ -72,6 +73,15 @@ impl Execution<'_> {
             self.state.set_flag(flag, mask, bits);
         }
         self.write_remainders(first, end, enabled, &destination)
+    }
+
+    /// The number of elements of the accumulators for implicit accesses.
+    fn accumulator_elements(&self) -> u32 {
+        let is_float = self.instruction.sources.iter().any(|source| match source {
+            Source::Register(operand) => operand.ty == Type::F,
+            Source::Immediate(constant) => matches!(constant.ty(), ImmediateType::F | ImmediateType::Vf),
+        });
+        if is_float || part(self.instruction) > 8 { 16 } else { 8 }
     }
 
     /// The number that a channel reads.
@@ -127,7 +137,9 @@ impl Execution<'_> {
         };
         let holds = self.instruction.condition.is_some_and(|condition| match condition {
             Condition::O => match value {
-                Value::Integer(value) => ty.is_integer() && value != Value::Integer(value).converted(ty, false).integer(),
+                Value::Integer(value) => {
+                    ty.is_integer() && value != Value::Integer(value).converted(ty, false).integer()
+                }
                 Value::Float(value) => value.is_infinite(),
             },
             condition => compare(condition, result, Value::Integer(0)),
@@ -139,7 +151,7 @@ impl Execution<'_> {
     fn is_raw(&self, index: usize, destination: &Destination) -> bool {
         let is_plain = match &self.instruction.sources[index] {
             Source::Register(operand) => operand.ty == destination.ty && !operand.negate && !operand.absolute,
-            Source::Immediate(constant) => constant.ty() == crate::isa::ImmediateType::F && destination.ty == Type::F,
+            Source::Immediate(constant) => constant.ty() == ImmediateType::F && destination.ty == Type::F,
         };
         is_plain && !self.instruction.saturate && destination.ty == Type::F
     }
@@ -172,6 +184,7 @@ impl Execution<'_> {
     fn result(&mut self, channel: u32) -> Result<(Value, Option<i64>), Trap> {
         let opcode = self.instruction.opcode;
         let undefined = Trap::Undefined(self.state.at, opcode.name());
+        let group = self.instruction.group.first_channel();
         let result = match opcode {
             Opcode::Dp2 | Opcode::Dp3 | Opcode::Dp4 | Opcode::Dph => self.dot(channel)?,
             Opcode::Line => {
@@ -187,7 +200,7 @@ impl Execution<'_> {
                 math::function(function, first, second, is_unsigned).ok_or(undefined)?
             }
             Opcode::Mac => {
-                let value = *self.state.accumulator(self.instruction.group.first_channel() + channel);
+                let value = *self.state.accumulator(group, channel, self.accumulator_elements())?;
                 let (a, b) = (self.source(0, channel)?, self.source(1, channel)?);
                 match (a, b) {
                     (Value::Integer(a), Value::Integer(b)) => Value::Integer(a.wrapping_mul(b).wrapping_add(value)),
@@ -195,7 +208,7 @@ impl Execution<'_> {
                 }
             }
             Opcode::Mach => {
-                let value = *self.state.accumulator(self.instruction.group.first_channel() + channel);
+                let value = *self.state.accumulator(group, channel, self.accumulator_elements())?;
                 let (a, b) = (self.source(0, channel)?.integer(), self.source(1, channel)?.integer());
                 let sum = value.wrapping_add(a.wrapping_mul(b >> 16) << 16);
                 return Ok((Value::Integer(sum >> 32), Some(sum)));

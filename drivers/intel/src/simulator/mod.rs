@@ -38,14 +38,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alu;
+mod buffer;
 mod environment;
+mod execute;
+mod math;
+mod message;
 mod registers;
+mod render;
+mod sampler;
+mod state;
+mod surface;
+mod thread;
+mod urb;
+mod value;
 
 pub use environment::{
     AtomicOp, BufferAccess, Environment, Interpolation, InterpolationPlace, Lanes, RenderTargetWrite, Sample, SampleOp,
     Simd, TypedAccess, UrbRow, UrbWrite,
 };
 pub use registers::Registers;
+pub use thread::Thread;
 
 use crate::isa::{Chip, DecodeError, Instruction, SharedFunction, decode_program};
 
@@ -166,9 +179,17 @@ impl Simulator {
         &self.instructions
     }
 
+    /// A thread at its start, for workgroups with barriers.
+    pub fn thread(&self, launch: &Launch) -> Thread<'_> {
+        Thread::new(self, launch)
+    }
+
     /// Executes a thread up to its end. A barrier that [`Environment::barrier`] does not complete is [`Trap::Wait`].
     pub fn run(&self, launch: &Launch, environment: &mut dyn Environment) -> Result<RunResult, Trap> {
-        let _ = (launch, environment);
-        Err(Trap::Steps)
+        let mut thread = self.thread(launch);
+        match thread.resume(environment)? {
+            Status::Ended => Ok(thread.result()),
+            Status::Waiting => Err(Trap::Wait(thread.position())),
+        }
     }
 }

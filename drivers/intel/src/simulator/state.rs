@@ -3,13 +3,14 @@
 use super::registers::{REGISTER, word};
 use super::value::{Value, immediate};
 use super::{Registers, Trap};
-use crate::isa::{Destination, File, Flag, Operand, Region, Register, Source, Type, arf};
+use crate::isa::{Chip, Destination, File, Flag, Operand, Region, Register, Source, Type, arf};
 
 /// The number of channels of a thread.
 pub(super) const CHANNELS: u32 = 32;
 
 /// The registers of a thread.
 pub(super) struct State {
+    pub(super) chip: Chip,
     pub(super) registers: Registers,
     pub(super) flags: [u32; 2],
     /// The elements of both accumulators by channels.
@@ -45,10 +46,11 @@ fn set_element(bytes: &mut [u8], place: usize, size: usize, bits: u32) -> Option
 }
 
 impl State {
-    pub(super) fn new(registers: Registers, dispatch_mask: u32) -> State {
+    pub(super) fn new(chip: Chip, registers: Registers, dispatch_mask: u32) -> State {
         let mut control = [[0; 16]; 2];
         control[0][8..12].copy_from_slice(&dispatch_mask.to_le_bytes());
         State {
+            chip,
             registers,
             flags: [0; 2],
             accumulators: [0; CHANNELS as usize],
@@ -117,8 +119,8 @@ impl State {
             arf::NULL => Some(0),
             arf::ADDRESS => get(&self.address),
             arf::ACCUMULATOR => {
-                let channel = (offset + index * REGISTER) / size;
-                self.accumulators.get(channel).map(|&value| value as u32)
+                let channel = accumulator_element(index, offset, ty);
+                channel.and_then(|channel| self.accumulators.get(channel)).map(|&value| value as u32)
             }
             arf::FLAG => self.flags.get(index).and_then(|flags| get(&flags.to_le_bytes())),
             arf::MASK => get(&self.active.to_le_bytes()),
@@ -148,7 +150,7 @@ impl State {
             Place::Architecture(number, first) => (number, (first + distance).max(0) as usize),
         };
         let index = usize::from(number & 15);
-        let mut set_word = |word: &mut u32| {
+        let set_word = |word: &mut u32| {
             let mut bytes = word.to_le_bytes();
             let found = set_element(&mut bytes, offset, size, bits);
             *word = u32::from_le_bytes(bytes);
@@ -158,8 +160,8 @@ impl State {
             arf::NULL => Some(()),
             arf::ADDRESS => set_element(&mut self.address, offset, size, bits),
             arf::ACCUMULATOR => {
-                let channel = (offset + index * REGISTER) / size;
-                self.accumulators.get_mut(channel).map(|element| *element = wide)
+                let channel = accumulator_element(index, offset, ty);
+                channel.and_then(|channel| self.accumulators.get_mut(channel)).map(|element| *element = wide)
             }
             arf::FLAG => self.flags.get_mut(index).and_then(set_word),
             arf::STATE => set_element(&mut self.control[0], offset, size, bits),
@@ -210,13 +212,7 @@ impl State {
     }
 
     /// Writes the element of a channel, unless the mask excludes it. Accumulators get all bits of `wide`.
-    pub(super) fn write(
-        &mut self,
-        destination: &Destination,
-        channel: u32,
-        bits: u32,
-        wide: i64,
-    ) -> Result<(), Trap> {
+    pub(super) fn write(&mut self, destination: &Destination, channel: u32, bits: u32, wide: i64) -> Result<(), Trap> {
         if !destination.mask.contains((channel & 3) as u8) {
             return Ok(());
         }
@@ -225,8 +221,25 @@ impl State {
         self.set_bits(place, distance, destination.ty, bits, wide)
     }
 
-    /// The element of the accumulators that a channel of the thread accesses implicitly.
-    pub(super) fn accumulator(&mut self, channel: u32) -> &mut i64 {
-        &mut self.accumulators[(channel % 16) as usize]
+    /// The element of the accumulators that a channel accesses implicitly. Integers of 32 bits have the first eight
+    /// elements only: Gen7.5 uses them for any group of channels, Gen7 accesses elements that do not exist.
+    pub(super) fn accumulator(&mut self, group: u32, channel: u32, elements: u32) -> Result<&mut i64, Trap> {
+        let index = match self.chip {
+            Chip::Gen75 if elements < 16 => channel,
+            Chip::Gen7 | Chip::Gen75 => group % 16 + channel,
+        };
+        let is_valid = index < elements;
+        let element = self.accumulators.get_mut(index as usize).filter(|_| is_valid);
+        element.ok_or(Trap::Undefined(self.at, "the second accumulator with integers"))
+    }
+}
+
+/// The element of the accumulators at a place of a type. The second accumulator has floats only.
+fn accumulator_element(index: usize, offset: usize, ty: Type) -> Option<usize> {
+    let element = offset / ty.size() as usize;
+    match (ty, index) {
+        (_, 0) if offset < REGISTER => Some(element),
+        (Type::F, 0 | 1) => Some(element + 8 * index),
+        _ => None,
     }
 }

@@ -64,7 +64,7 @@ impl<'s> Thread<'s> {
             },
             flush_denormals: launch.flush_denormals,
             limit: launch.steps,
-            state: State::new(launch.registers.clone(), launch.dispatch_mask),
+            state: State::new(simulator.chip, launch.registers.clone(), launch.dispatch_mask),
             scratch: Vec::new(),
             at: 0,
             waiting: 0,
@@ -180,13 +180,9 @@ impl<'s> Thread<'s> {
                     next = self.jump(instruction)?;
                 }
             }
-            Opcode::If
-            | Opcode::Else
-            | Opcode::Endif
-            | Opcode::While
-            | Opcode::Break
-            | Opcode::Cont
-            | Opcode::Halt => next = self.branch(instruction, channels << first, enabled << first)?,
+            Opcode::If | Opcode::Else | Opcode::Endif | Opcode::While | Opcode::Break | Opcode::Cont | Opcode::Halt => {
+                next = self.branch(instruction, channels << first, enabled << first)?
+            }
             Opcode::Brd | Opcode::Brc | Opcode::Call | Opcode::Calla | Opcode::Ret => {
                 return Err(Trap::Undefined(at, instruction.opcode.name()));
             }

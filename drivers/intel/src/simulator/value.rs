@@ -48,13 +48,6 @@ impl Value {
         }
     }
 
-    pub(super) fn is_zero(self) -> bool {
-        match self {
-            Value::Integer(value) => value == 0,
-            Value::Float(value) => value == 0.0,
-        }
-    }
-
     /// Applies source modifiers.
     pub(super) fn modified(self, absolute: bool, negate: bool) -> Value {
         let value = match self {
@@ -118,9 +111,7 @@ pub(super) fn immediate(ty: ImmediateType, word: u32, channel: u32) -> Value {
         ImmediateType::W => Value::Integer((word as i16).into()),
         ImmediateType::Uv => Value::Integer(small.into()),
         ImmediateType::V => Value::Integer(((small << 28) as i32 >> 28).into()),
-        ImmediateType::Vf => {
-            Value::Float(crate::isa::expand_restricted_float((word >> (8 * (channel & 3))) as u8))
-        }
+        ImmediateType::Vf => Value::Float(crate::isa::expand_restricted_float((word >> (8 * (channel & 3))) as u8)),
         ImmediateType::F => Value::Float(f32::from_bits(word)),
     }
 }
