@@ -7,6 +7,7 @@
 //! | [`program`] | compiled programs: words, and the facts that a driver of the hardware needs |
 //! | [`text`] | assembler and disassembler, in the form of Mesa's tools |
 //! | [`validate`] | the rules of hardware beyond the encoding |
+//! | [`simulator`] | execution of programs, for tests |
 //!
 //! ```
 //! use tgsi_driver_intel::isa::{AccessMode, Chip, Destination, Instruction, Opcode, Operand, Type, decode, encode};
@@ -34,6 +35,7 @@ mod options;
 pub mod program;
 mod runner;
 mod select;
+pub mod simulator;
 pub mod text;
 pub mod validate;
 mod vec4;

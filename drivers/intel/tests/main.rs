@@ -5,5 +5,6 @@ mod errors;
 mod generate;
 mod listing;
 mod mesa;
+mod simulator;
 mod support;
 mod validate;
