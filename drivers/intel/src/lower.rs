@@ -45,7 +45,6 @@ impl IntelOptions {
             has_isub: true,
             lower_fsign: true,
             lower_isign: true,
-            lower_fdiv: true,
             lower_fmod: true,
             lower_fceil: true,
             lower_fmulz: true,

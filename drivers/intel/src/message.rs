@@ -22,9 +22,12 @@ pub enum Message {
 impl Message {
     /// The facts that passes need.
     pub fn info(self) -> Info {
+        // A response has all components, as write masks do not concern messages.
+        let response = |reads: [u8; 4]| Info { stores_whole: true, ..Info::fixed(reads) };
         match self {
-            Message::Constant { .. } => Info::fixed([0b0001, 0, 0, 0]),
-            Message::ScratchRead => Info { has_effect: false, ..Info::fixed([0b0001, 0, 0, 0]) },
+            Message::Constant { .. } => response([0b0001, 0, 0, 0]),
+            // Reads must not move across stores.
+            Message::ScratchRead => Info { has_effect: true, ..response([0b0001, 0, 0, 0]) },
             Message::ScratchWrite { mask } => Info { has_effect: true, ..Info::fixed([0b0001, mask, 0, 0]) },
         }
     }

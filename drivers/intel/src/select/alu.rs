@@ -36,6 +36,7 @@ fn instruction(op: AluOp) -> Option<(Alu, &'static [usize])> {
         AluOp::Fsin => (math(MathFunction::Sin), ONE),
         AluOp::Fcos => (math(MathFunction::Cos), ONE),
         AluOp::Fpow => (math(MathFunction::Pow), TWO),
+        AluOp::Fdiv => (math(MathFunction::Fdiv), TWO),
         AluOp::Iadd => (alu(Opcode::Add, D), TWO),
         AluOp::Isub => (Alu { negated: 0b10, ..alu(Opcode::Add, D) }, TWO),
         AluOp::Ineg => (Alu { negated: 0b01, ..alu(Opcode::Mov, D) }, ONE),

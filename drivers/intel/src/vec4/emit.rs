@@ -21,7 +21,7 @@ pub(super) struct Emitter<'a> {
 }
 
 /// Where comparisons that write a register write flags, which nothing reads.
-const UNUSED_FLAG: Flag = Flag::F0_1;
+pub(super) const UNUSED_FLAG: Flag = Flag::F0_1;
 
 impl<'a> Emitter<'a> {
     pub(super) fn new(

@@ -2,14 +2,13 @@
 
 use tgsi_vec4::simple::Source;
 
-use super::emit::Emitter;
+use super::emit::{Emitter, UNUSED_FLAG};
 use crate::isa::{
-    AccessMode, Destination, ExecutionSize, Immediate, Instruction, Opcode, Operand, Region, Register, SharedFunction,
-    Type, WriteMask, arf, descriptor,
+    AccessMode, Destination, ExecutionSize, Flag, Immediate, Instruction, Opcode, Operand, Predicate, Register,
+    SharedFunction, Swizzle, Type, WriteMask, arf, descriptor,
 };
 use crate::machine::MachineInstruction;
 use crate::message::Message;
-use crate::isa::Swizzle;
 
 /// The word of the header with the mask of channels of messages to the URB, and its value for all channels.
 const CHANNEL_MASK: (u8, u32) = (5, 0xff00);
@@ -81,12 +80,21 @@ impl Emitter<'_> {
         Some(())
     }
 
+    /// Sets the flags of components of both vertices in the register that nothing else reads.
+    fn set_flags(&mut self, mask: u8) {
+        let Flag { register, half } = UNUSED_FLAG;
+        let flag = Register::architecture(arf::FLAG + register).at(half * 2);
+        let to = Destination::new(flag, Type::Uw);
+        let bits = u16::from(mask) | u16::from(mask) << 4;
+        self.instructions.push(scalar(Opcode::Mov, to, [Immediate::Uw(bits).into()]));
+    }
+
     /// A message of a program.
     pub(super) fn message(&mut self, instruction: &MachineInstruction, message: Message) -> Option<()> {
         let payload = self.operands.layout.payload;
         let sources = &instruction.sources;
         let to = match &instruction.destination {
-            Some(to) => self.operands.destination(to, Type::F)?,
+            Some(to) => self.operands.destination(to, Type::F)?.masked(WriteMask::XYZW),
             None => Destination::null(Type::F),
         };
         match message {
@@ -117,13 +125,15 @@ impl Emitter<'_> {
                 self.load_payload(payload + 2, sources.get(1)?, mask)?;
                 const WRITE: u32 = 10;
                 let bits = descriptor(SCRATCH_SURFACE | WRITE << 14, true, 0, 3);
-                let to = Destination::null(Type::F).masked(WriteMask(mask));
-                let send = self.send(SharedFunction::DataCache, bits, to, payload);
+                let mut send = self.send(SharedFunction::DataCache, bits, to, payload);
+                if mask != 15 {
+                    // The enabled channels decide on the words that are stored.
+                    self.set_flags(mask);
+                    send = send.with_predicate(Predicate::NORMAL).with_flag(UNUSED_FLAG);
+                }
                 self.instructions.push(send);
             }
         }
-        let _ = arf::NULL;
-        let _ = Region::VECTORS;
         Some(())
     }
 }
