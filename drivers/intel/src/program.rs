@@ -33,28 +33,85 @@ pub struct Bindings {
     pub buffers_start: u8,
     /// The number of storage buffers.
     pub buffers: u8,
+    /// The place of the first buffer of atomic counters, a raw buffer; others follow.
+    pub counters_start: u8,
+    /// The number of buffers of atomic counters.
+    pub counters: u8,
 }
 
 impl Bindings {
     /// Assigns places to the surfaces of a shader.
     pub(crate) fn of(shader: &Shader) -> Bindings {
-        let byte = |count: u32| count.min(80) as u8;
+        const MOST: u32 = 48;
+        let byte = |count: u32| count.min(MOST) as u8;
         let info = &shader.info;
         let textures = byte(info.num_textures);
         let constants = byte(info.num_ubos.saturating_add(info.first_ubo_buffer()).max(1));
         let buffers_start = textures + constants;
-        Bindings { textures, constants_start: textures, constants, buffers_start, buffers: byte(info.num_ssbos) }
+        let buffers = byte(info.num_ssbos);
+        let counters_start = buffers_start + buffers;
+        Bindings {
+            textures,
+            constants_start: textures,
+            constants,
+            buffers_start,
+            buffers,
+            counters_start,
+            counters: COUNTER_BUFFERS,
+        }
     }
 
     /// The place of a constant buffer.
     pub fn constants(&self, buffer: u32) -> u8 {
-        self.constants_start.saturating_add(buffer.min(u8::MAX.into()) as u8)
+        self.constants_start.saturating_add(buffer.min(LAST_SURFACE.into()) as u8).min(LAST_SURFACE)
     }
 
     /// The place of a storage buffer.
     pub fn buffers(&self, buffer: u32) -> u8 {
-        self.buffers_start.saturating_add(buffer.min(u8::MAX.into()) as u8)
+        self.buffers_start.saturating_add(buffer.min(LAST_SURFACE.into()) as u8).min(LAST_SURFACE)
     }
+
+    /// The place of a buffer of atomic counters.
+    pub fn counters(&self, buffer: u32) -> u8 {
+        self.counters_start.saturating_add(buffer.min(LAST_SURFACE.into()) as u8).min(LAST_SURFACE)
+    }
+}
+
+/// The number of buffers of atomic counters.
+const COUNTER_BUFFERS: u8 = 8;
+
+/// The last place of the binding table that programs use; the following ones have a special meaning.
+const LAST_SURFACE: u8 = 239;
+
+/// The dimension of a texture.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextureKind {
+    /// One dimension.
+    D1,
+    /// Two dimensions.
+    D2,
+    /// Three dimensions.
+    D3,
+    /// A cube.
+    Cube,
+    /// A rectangle, with coordinates in texels.
+    Rect,
+    /// A buffer.
+    Buffer,
+    /// Two dimensions, with several samples.
+    Multisample,
+}
+
+/// A texture that a program accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Texture {
+    /// The unit.
+    pub unit: u8,
+    /// The dimension.
+    pub kind: TextureKind,
+    /// Whether it is an array.
+    pub is_array: bool,
 }
 
 /// An input or output of a program.
@@ -89,6 +146,8 @@ pub struct Kernel {
     pub scratch: u32,
     /// The surfaces.
     pub bindings: Bindings,
+    /// The textures, by unit.
+    pub textures: Vec<Texture>,
 }
 
 impl Kernel {

@@ -1,6 +1,7 @@
 //! Runners of compiled programs, by the simulator.
 
 mod resources;
+mod textures;
 mod vertex;
 
 use tgsi_compiler::{RunError, Runner};

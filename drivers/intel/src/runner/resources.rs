@@ -5,15 +5,21 @@ use std::collections::BTreeMap;
 use tgsi_environment::{Inputs, Resources};
 
 use crate::program::Bindings;
-use crate::simulator::{AtomicOp, BufferAccess, Environment, Lanes, Sample, SampleOp, UrbWrite};
+use crate::program::Texture;
+use crate::simulator::{AtomicOp, BufferAccess, Environment, Lanes, Sample, UrbWrite};
+
+use super::textures::lookup;
 
 /// What a run shares between threads.
 pub(super) struct Surroundings<'a> {
     pub(super) bindings: Bindings,
+    pub(super) textures: &'a [Texture],
     pub(super) inputs: &'a Inputs,
     pub(super) resources: &'a mut dyn Resources,
     /// Storage buffers, as bytes.
     pub(super) buffers: Vec<Vec<u8>>,
+    /// Atomic counters, as bytes.
+    pub(super) counters: Vec<Vec<u8>>,
     /// Rows of 128 bits of the buffer of vertices, by handle and number.
     pub(super) entries: BTreeMap<(u32, u32), [u32; 4]>,
 }
@@ -34,25 +40,38 @@ impl Surroundings<'_> {
 
     /// The bytes of a storage buffer from a place on.
     fn bytes(&mut self, access: &BufferAccess) -> Option<&mut [u8]> {
-        let number = Self::within(access.surface, self.bindings.buffers_start, self.bindings.buffers)?;
+        let Bindings { buffers_start, buffers, counters_start, counters, .. } = self.bindings;
         let place = access.address as usize;
-        self.buffers.get_mut(number)?.get_mut(place..place + usize::from(access.size))
+        let place = place..place + usize::from(access.size);
+        if let Some(number) = Self::within(access.surface, counters_start, counters) {
+            return self.counters.get_mut(number)?.get_mut(place);
+        }
+        self.buffers.get_mut(Self::within(access.surface, buffers_start, buffers)?)?.get_mut(place)
+    }
+
+    /// The words of the atomic counters.
+    pub(super) fn counter_words(&self) -> Vec<Vec<u32>> {
+        let word = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
+        self.counters.iter().map(|bytes| bytes.as_chunks::<4>().0.iter().map(word).collect()).collect()
     }
 }
 
 impl Environment for Surroundings<'_> {
     fn sample(&mut self, sample: &Sample) -> [Lanes; 4] {
         let mut result = [[0; 16]; 4];
-        let Bindings { constants_start, constants, .. } = self.bindings;
-        if let (SampleOp::Load, Some(buffer)) =
-            (sample.op, Self::within(sample.surface, constants_start, constants))
-        {
-            for lane in 0..sample.simd.lanes() {
-                let number = sample.parameters.first().map_or(0, |numbers| numbers[lane]);
-                for (component, word) in self.constant(buffer, number).into_iter().enumerate() {
-                    result[component][lane] = word;
-                }
-            }
+        let Bindings { constants_start, constants, buffers_start, buffers, .. } = self.bindings;
+        let parameter = |number: usize, lane: usize| sample.parameters.get(number).map_or(0, |words| words[lane]);
+        for lane in 0..sample.simd.lanes() {
+            let words = if let Some(buffer) = Self::within(sample.surface, constants_start, constants) {
+                self.constant(buffer, parameter(0, lane))
+            } else if let Some(buffer) = Self::within(sample.surface, buffers_start, buffers) {
+                // Only sizes are read by the sampler.
+                let size = self.buffers.get(buffer).map_or(0, Vec::len);
+                [size as u32, 0, 0, 0]
+            } else {
+                lookup(self.resources, self.textures, sample, &|number| parameter(number, lane))
+            };
+            result.iter_mut().zip(words).for_each(|(component, word)| component[lane] = word);
         }
         result
     }

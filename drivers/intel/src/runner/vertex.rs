@@ -7,6 +7,7 @@ use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits, Sys
 
 use super::resources::Surroundings;
 use super::run_error;
+use crate::container::words_to_bytes;
 use crate::program::VertexProgram;
 use crate::simulator::{Launch, Registers, Simulator};
 
@@ -92,7 +93,9 @@ impl Runner for VertexRunner {
             bindings: self.program.kernel.bindings,
             inputs,
             resources,
+            textures: &self.program.kernel.textures,
             buffers: inputs.buffers.clone(),
+            counters: inputs.counters.iter().map(|words| words_to_bytes(words)).collect(),
             entries: BTreeMap::new(),
         };
         for first in (0..inputs.lanes).step_by(2) {
@@ -117,6 +120,7 @@ impl Runner for VertexRunner {
                 }
             }
         }
+        outputs.counters = surroundings.counter_words();
         outputs.buffers = surroundings.buffers;
         Ok(outputs)
     }

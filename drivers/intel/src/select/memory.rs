@@ -8,9 +8,18 @@ use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 use super::operands::{Target, lane, swizzled};
 use super::{Selector, alu};
 use crate::error::IntelError;
-use crate::isa::{Opcode, Type};
-use crate::machine::{COPY, Op};
+use crate::isa::{Condition, Opcode, Type};
+use crate::machine::{Alu, COPY, FLAG, Op};
 use crate::message::Message;
+
+/// A constant buffer.
+#[derive(Clone, Copy)]
+enum Buffer {
+    /// By its number.
+    Number(u32),
+    /// By the run-time number of the uniform block.
+    Block(Source),
+}
 
 /// The store of an instruction's result to an element of an array.
 #[derive(Clone, Copy)]
@@ -28,21 +37,25 @@ impl Selector<'_> {
         temp
     }
 
-    /// A component in x of a register, for a payload.
-    pub(super) fn in_x(&mut self, source: Source) -> Source {
-        self.computed(COPY, 1, [lane(source, 0)])
-    }
-
     /// Loads a vector of a constant buffer by its number, the sum of a run-time index and a constant.
-    fn load_vector(&mut self, buffer: u32, index: Option<Source>, base: u32) -> Source {
+    fn load_vector(&mut self, buffer: Buffer, index: Option<Source>, base: u32) -> Source {
         let base_word = self.word(base);
         let number = match index {
             None => self.computed(COPY, 1, [base_word]),
             Some(index) if base == 0 => self.in_x(index),
             Some(index) => self.computed(alu(Opcode::Add, Type::D), 1, [lane(index, 0), base_word]),
         };
-        let surface = self.bindings.constants(buffer);
-        self.received(Message::Constant { surface }, [number])
+        match buffer {
+            Buffer::Number(buffer) => {
+                let surface = self.bindings.constants(buffer);
+                self.received(Message::constant(surface, false), [number])
+            }
+            Buffer::Block(block) => {
+                let surface = self.bindings.constants(self.shader.info.first_ubo_buffer());
+                let block = self.in_x(block);
+                self.received(Message::constant(surface, true), [number, block])
+            }
+        }
     }
 
     pub(super) fn load_uniform(&mut self, inst: Inst) -> Result<(), IntelError> {
@@ -54,10 +67,10 @@ impl Selector<'_> {
         let base = body.index(inst, IndexKind::Base) as u32;
         let offset = body.src(inst, 0);
         let value = match body.constant_component(offset, 0) {
-            Some(offset) => self.load_vector(0, None, base.wrapping_add(offset as u32)),
+            Some(offset) => self.load_vector(Buffer::Number(0), None, base.wrapping_add(offset as u32)),
             None => {
                 let index = self.loaded_value(offset);
-                self.load_vector(0, Some(index), base)
+                self.load_vector(Buffer::Number(0), Some(index), base)
             }
         };
         let target = self.target(def);
@@ -65,17 +78,19 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The number of the constant buffer of a uniform block.
-    fn block_buffer(&self, inst: Inst) -> Result<u32, IntelError> {
-        let block = self.body.constant_component(self.body.src(inst, 0), 0);
-        let block = block.ok_or_else(|| self.lacks(inst, "run-time index of uniform blocks"))? as u32;
-        Ok(block.wrapping_add(self.shader.info.first_ubo_buffer()))
+    /// The constant buffer of a uniform block.
+    fn block_buffer(&mut self, inst: Inst) -> Buffer {
+        let block = self.body.src(inst, 0);
+        match self.body.constant_component(block, 0) {
+            Some(block) => Buffer::Number((block as u32).wrapping_add(self.shader.info.first_ubo_buffer())),
+            None => Buffer::Block(lane(self.loaded_value(block), 0)),
+        }
     }
 
     pub(super) fn load_ubo_vec4(&mut self, inst: Inst) -> Result<(), IntelError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
-        let buffer = self.block_buffer(inst)?;
+        let buffer = self.block_buffer(inst);
         let base = body.index(inst, IndexKind::Base) as u32;
         let offset = body.src(inst, 1);
         let value = match body.constant_component(offset, 0) {
@@ -99,7 +114,7 @@ impl Selector<'_> {
     pub(super) fn load_ubo(&mut self, inst: Inst) -> Result<(), IntelError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
-        let buffer = self.block_buffer(inst)?;
+        let buffer = self.block_buffer(inst);
         let count = body.num_components(def);
         if body.bit_size(def) != 32 || count > 4 {
             return Err(self.lacks(inst, "load of constants of this size"));
@@ -154,7 +169,7 @@ impl Selector<'_> {
             let bits = self.word(12);
             let wanted = self.word(c * 4);
             let bits = self.computed(alu(Opcode::And, Type::Ud), 1, [lane(place, 0), bits]);
-            let is_this = crate::machine::Alu::with(Opcode::Cmp, Type::D, crate::isa::Condition::Z);
+            let is_this = Alu::with(Opcode::Cmp, Type::D, Condition::Z);
             self.compare(is_this, 1, [lane(bits, 0), wanted]);
             let temp = self.new_temp();
             self.select_by_flags(Destination::new(File::Temporary, temp.index, 1), lane(vector, c as u8), chosen);
@@ -179,18 +194,26 @@ impl Selector<'_> {
         let index = self.computed(alu(Opcode::Add, Type::D), 1, [index, base]);
         let [length, one, start] = [count, 1, first].map(|word| self.word(word));
         // Elements that do not exist share one after the last one.
-        let least = crate::machine::Alu::with(Opcode::Sel, Type::Ud, crate::isa::Condition::L);
+        let least = Alu::with(Opcode::Sel, Type::Ud, Condition::L);
         let index = self.computed(least, 1, [lane(index, 0), length]);
         let number = self.computed(alu(Opcode::Add, Type::D), 1, [lane(index, 0), start]);
         Some(self.computed(alu(Opcode::Shl, Type::Ud), 1, [lane(number, 0), one]))
     }
 
-    /// Loads an element of an array.
+    /// Loads an element of an array. Elements that do not exist are zeros.
     pub(super) fn load_element(&mut self, register: Register) -> Source {
-        match self.element_place(register) {
-            Some(place) => self.received(Message::ScratchRead, [place]),
-            None => self.word(0),
-        }
+        let Some(place) = self.element_place(register) else { return self.word(0) };
+        let value = self.received(Message::ScratchRead, [place]);
+        let (Some((first, count)), Some(_)) = (self.arrays[register.handle], register.indirect) else { return value };
+        let end = self.word((first + count) * 2);
+        let exists = Alu::with(Opcode::Cmp, Type::Ud, Condition::L);
+        self.compare(exists, 1, [lane(place, 0), end]);
+        let zero = self.word(0);
+        let temp = self.new_temp();
+        let flag = Source::new(File::Special, FLAG.into()).swizzled([0; 4]);
+        let to = Destination::new(File::Temporary, temp.index, 15);
+        self.push(Instruction::new(Op::SelectByOne, Some(to), [flag, value, zero]));
+        temp
     }
 
     /// Stores the results of an instruction that are elements of arrays.

@@ -6,10 +6,12 @@
 //! further temporaries.
 
 mod alu;
+mod buffers;
 mod conditions;
 mod interface;
 mod memory;
 mod operands;
+mod texture;
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::body::{CfEvent, JumpKind};
@@ -23,7 +25,7 @@ use crate::error::IntelError;
 use crate::isa::{Chip, Condition, Opcode};
 use crate::machine::{Alu, Machine, MachineInstruction, Op, Program};
 use crate::options::IntelOptions;
-use crate::program::Bindings;
+use crate::program::{Bindings, Texture};
 
 use interface::Interface;
 pub(crate) use interface::Interfaces;
@@ -43,6 +45,8 @@ pub(crate) struct Selected {
     pub(crate) scratch: u32,
     /// The surfaces.
     pub(crate) bindings: Bindings,
+    /// The textures, by unit.
+    pub(crate) textures: Vec<Texture>,
 }
 
 struct Selector<'a> {
@@ -63,6 +67,7 @@ struct Selector<'a> {
     /// The registers of constant buffer 0 that are pushed, in ascending order.
     push: Vec<u16>,
     bindings: Bindings,
+    textures: Vec<Texture>,
 }
 
 /// Selects the instructions of a lowered shader.
@@ -82,10 +87,12 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         stores: Vec::new(),
         push: interface::pushed_uniforms(body, options.push_limit()),
         bindings: Bindings::of(shader),
+        textures: Vec::new(),
     };
     selector.select_body()?;
-    let Selector { program, interface, scratch, push, bindings, .. } = selector;
-    Ok(Selected { program, interfaces: interface.finish(), push, scratch, bindings })
+    let Selector { program, interface, scratch, push, bindings, mut textures, .. } = selector;
+    textures.sort_unstable_by_key(|texture| texture.unit);
+    Ok(Selected { program, interfaces: interface.finish(), push, scratch, bindings, textures })
 }
 
 impl Selector<'_> {
@@ -129,7 +136,7 @@ impl Selector<'_> {
                 self.select_alu(inst, op)
             }
             InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
-            InstData::Tex(_) => Err(self.lacks(inst, "textures")),
+            InstData::Tex(_) => self.select_texture(inst),
             InstData::Intrinsic { op, .. } => self.select_intrinsic(inst, op),
             InstData::Jump(JumpKind::Break) => {
                 self.push_flow(Op::Break, None);
@@ -147,8 +154,8 @@ impl Selector<'_> {
 
     fn select_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), IntelError> {
         use IntrinsicOp::{
-            DeclReg, LoadInput, LoadReg, LoadRegIndirect, LoadUbo, LoadUboVec4, LoadUniform, Nop, StoreOutput, StoreReg,
-            StoreRegIndirect,
+            Barrier, DeclReg, GetSsboSize, LoadInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4,
+            LoadUniform, Nop, SsboAtomic, SsboAtomicSwap, StoreOutput, StoreReg, StoreRegIndirect, StoreSsbo,
         };
         match op {
             DeclReg => {
@@ -161,6 +168,13 @@ impl Selector<'_> {
             LoadUboVec4 => self.load_ubo_vec4(inst),
             LoadInput => self.load_input(inst),
             StoreOutput => self.store_output(inst),
+            LoadSsbo => self.load_ssbo(inst),
+            StoreSsbo => self.store_ssbo(inst),
+            SsboAtomic | SsboAtomicSwap => self.select_atomic(inst),
+            GetSsboSize => self.buffer_size(inst),
+            // The accesses of a thread are in order.
+            Barrier => Ok(()),
+            op if op.is_atomic_counter() => self.select_counter(inst, op),
             op if self.load_system_value(inst, op) => Ok(()),
             op => Err(self.lacks(inst, &format!("form of `{}`", op.name()))),
         }

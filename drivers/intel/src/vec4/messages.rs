@@ -1,14 +1,15 @@
 //! Messages: payload, descriptor, response.
 
-use tgsi_vec4::simple::Source;
+use tgsi_vec4::simple::{File, Source};
 
 use super::emit::{Emitter, UNUSED_FLAG};
 use crate::isa::{
-    AccessMode, Destination, ExecutionSize, Flag, Immediate, Instruction, Opcode, Operand, Predicate, Register,
-    SharedFunction, Swizzle, Type, WriteMask, arf, descriptor,
+    AccessMode, Chip, Descriptor, Destination, Detail, ExecutionSize, Flag, Immediate, Instruction,
+    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type, WriteMask,
+    arf, descriptor,
 };
 use crate::machine::MachineInstruction;
-use crate::message::Message;
+use crate::message::{BufferAccess, BufferMessage, Message, SamplerMessage};
 
 /// The word of the header with the mask of channels of messages to the URB, and its value for all channels.
 const CHANNEL_MASK: (u8, u32) = (5, 0xff00);
@@ -82,11 +83,128 @@ impl Emitter<'_> {
 
     /// Sets the flags of components of both vertices in the register that nothing else reads.
     fn set_flags(&mut self, mask: u8) {
+        self.set_flag_bits(u16::from(mask) | u16::from(mask) << 4);
+    }
+
+    /// Sets the flags of channels in that register.
+    fn set_flag_bits(&mut self, bits: u16) {
         let Flag { register, half } = UNUSED_FLAG;
         let flag = Register::architecture(arf::FLAG + register).at(half * 2);
         let to = Destination::new(flag, Type::Uw);
-        let bits = u16::from(mask) | u16::from(mask) << 4;
         self.instructions.push(scalar(Opcode::Mov, to, [Immediate::Uw(bits).into()]));
+    }
+
+    /// Sends a message with surfaces by a run-time index: for each vertex separately, as their indices may differ.
+    fn send_indexed(&mut self, send: Instruction, index: &Source, factor: u32, mask: u8) -> Option<()> {
+        let from = self.operands.register(index)?;
+        let component = index.swizzle[0] & 3;
+        let message = *send.message()?;
+        let bits = message.immediate()?;
+        let address = Register::architecture(arf::ADDRESS);
+        let to = Destination::new(address, Type::Ud);
+        let of_address = Operand::new(address, Type::Ud, Region::SCALAR);
+        for vertex in 0..2u8 {
+            let word = Operand::scalar(from, (4 * vertex + component) * 4, Type::Ud);
+            // An index beyond the table must not change other fields.
+            self.instructions.push(scalar(Opcode::And, to, [word.into(), Immediate::Ud(INDEX_MASK).into()]));
+            if factor != 1 {
+                let factor = Immediate::Uw(factor as u16);
+                self.instructions.push(scalar(Opcode::Mul, to, [of_address.into(), factor.into()]));
+            }
+            self.instructions.push(scalar(Opcode::Add, to, [of_address.into(), Immediate::Ud(bits).into()]));
+            self.set_flag_bits(u16::from(mask) << (4 * vertex));
+            let mut send = send.clone();
+            send.detail = Detail::Message(SharedMessage { descriptor: Descriptor::Register(of_address), ..message });
+            self.instructions.push(send.with_predicate(Predicate::NORMAL).with_flag(UNUSED_FLAG));
+        }
+        Some(())
+    }
+
+    /// A message to the sampler.
+    fn sampler(&mut self, message: SamplerMessage, sources: &[Source], to: Destination) -> Option<()> {
+        let payload = self.operands.layout.payload;
+        let count = message.payload_sources();
+        let vectors = sources.get(..count)?;
+        let mut first = payload;
+        match (message.header, vectors) {
+            // A single vector may be read where it is.
+            (None, [vector]) if is_in_place(vector, message.payload[0]) => first = self.operands.register(vector)?,
+            _ => {
+                let header = u8::from(message.header.is_some());
+                if let Some(bits) = message.header {
+                    self.instructions.push(copy_register(payload, 0));
+                    let to = word_of(payload, 2, Type::Ud);
+                    self.instructions.push(scalar(Opcode::Mov, to, [Immediate::Ud(bits).into()]));
+                    let states = u32::from(message.sampler & !15) * SAMPLER_STATE_BYTES;
+                    if states != 0 {
+                        let to = word_of(payload, 3, Type::Ud);
+                        let from = Operand::scalar(0, 12, Type::Ud);
+                        self.instructions.push(scalar(Opcode::Add, to, [from.into(), Immediate::Ud(states).into()]));
+                    }
+                }
+                for ((number, vector), channels) in (0u8..).zip(vectors).zip(message.payload) {
+                    self.load_payload(payload + header + number, vector, channels)?;
+                }
+            }
+        }
+        let bits = u32::from(message.surface) | u32::from(message.sampler & 15) << 8 | (message.op as u32) << 12;
+        let has_header = message.header.is_some();
+        let length = count as u32 + u32::from(has_header);
+        let send = self.send(SharedFunction::Sampler, descriptor(bits, has_header, 1, length), to, first);
+        if message.is_indexed {
+            return self.send_indexed(send, sources.get(count)?, 0x101, 15);
+        }
+        self.instructions.push(send);
+        Some(())
+    }
+
+    /// A message to a storage buffer. Gen7 has writes and atomic operations for eight channels only: those of x have
+    /// the operands of both vertices.
+    fn buffer(&mut self, message: BufferMessage, sources: &[Source], to: Destination) -> Option<()> {
+        let payload = self.operands.layout.payload;
+        let is_gen7 = self.chip == Chip::Gen7;
+        let [_, data] = message.access.payload();
+        let has_vectors = !is_gen7 || matches!(message.access, BufferAccess::Read { .. });
+        self.load_payload(payload, sources.first()?, 1)?;
+        let mut length = 1;
+        if data != 0 && has_vectors {
+            self.load_payload(payload + 1, sources.get(1)?, data)?;
+            length = 2;
+        } else if data != 0 {
+            let vector = sources.get(1)?;
+            for c in 0..data.count_ones() as u8 {
+                let word = vector.swizzled([vector.swizzle[usize::from(c)]; 4]);
+                self.load_payload(payload + length, &word, 1)?;
+                length += 1;
+            }
+        }
+        const EIGHT_CHANNELS: u32 = 2 << 12;
+        let disabled = |words: u8| u32::from(15 << words & 15u8) << 8;
+        let (kind, control) = match message.access {
+            BufferAccess::Read { words } => (if is_gen7 { 5 } else { 1 }, disabled(words)),
+            BufferAccess::Write { words } if is_gen7 => (13, disabled(words) | EIGHT_CHANNELS),
+            BufferAccess::Write { words } => (9, disabled(words)),
+            BufferAccess::Atomic { op, returns, .. } => {
+                let control = u32::from(op) << 8 | u32::from(returns) << 13;
+                if is_gen7 { (6, control | 1 << 12) } else { (3, control) }
+            }
+        };
+        let function = if is_gen7 { SharedFunction::DataCache } else { SharedFunction::DataCache1 };
+        let has_response = !to.register.is_null();
+        let bits = u32::from(message.surface) | control | kind << 14;
+        let send = self.send(function, descriptor(bits, false, has_response.into(), length.into()), to, payload);
+        let mask = if has_vectors { 15 } else { 1 };
+        if message.is_indexed {
+            let index = sources.get(if data == 0 { 1 } else { 2 })?;
+            return self.send_indexed(send, index, 1, mask);
+        }
+        if mask == 15 {
+            self.instructions.push(send);
+            return Some(());
+        }
+        self.set_flags(mask);
+        self.instructions.push(send.with_predicate(Predicate::NORMAL).with_flag(UNUSED_FLAG));
+        Some(())
     }
 
     /// A message of a program.
@@ -98,19 +216,8 @@ impl Emitter<'_> {
             None => Destination::null(Type::F),
         };
         match message {
-            Message::Constant { surface } => {
-                let number = sources.first()?;
-                // The number may be read where it is.
-                let is_in_x = number.swizzle[0] == 0;
-                let place = if is_in_x { self.operands.register(number)? } else { payload };
-                if !is_in_x {
-                    self.load_payload(payload, number, 1)?;
-                }
-                const LOAD: u32 = 7;
-                let bits = descriptor(u32::from(surface) | LOAD << 12, false, 1, 1);
-                let send = self.send(SharedFunction::Sampler, bits, to, place);
-                self.instructions.push(send);
-            }
+            Message::Sampler(message) => self.sampler(message, sources, to)?,
+            Message::Buffer(message) => self.buffer(message, sources, to)?,
             Message::ScratchRead => {
                 self.instructions.push(copy_register(payload, 0));
                 self.load_offsets(payload + 1, sources.first()?)?;
@@ -136,6 +243,17 @@ impl Emitter<'_> {
         }
         Some(())
     }
+}
+
+/// The bits of a run-time index of surfaces.
+const INDEX_MASK: u32 = 0x3f;
+
+/// The size of the state of a sampler.
+const SAMPLER_STATE_BYTES: u32 = 16;
+
+/// Whether components of a vector are in their places.
+fn is_in_place(vector: &Source, channels: u8) -> bool {
+    vector.file != File::Uniform && (0..4).all(|c| channels >> c & 1 == 0 || usize::from(vector.swizzle[c]) == c)
 }
 
 /// The surface of scratch space: memory without a surface.

@@ -52,7 +52,7 @@ fn optimize(program: &mut Program) {
 
 /// Optimises, allocates and encodes a program.
 pub(crate) fn finish(selected: Selected, options: &IntelOptions) -> Result<crate::program::Program, IntelError> {
-    let Selected { mut program, interfaces, push, scratch, bindings } = selected;
+    let Selected { mut program, interfaces, push, scratch, bindings, textures } = selected;
     let Interfaces::Vertex(interface) = interfaces;
     if options.optimize {
         optimize(&mut program);
@@ -80,6 +80,7 @@ pub(crate) fn finish(selected: Selected, options: &IntelOptions) -> Result<crate
         push,
         scratch: scratch_size(scratch),
         bindings,
+        textures,
     };
     Ok(crate::program::Program::Vertex(VertexProgram { kernel, interface }))
 }
