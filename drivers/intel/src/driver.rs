@@ -132,7 +132,7 @@ impl Target for IntelTarget {
 
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
-        fidelity.approximations = &[AluOp::Fpow];
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Frsq];
         fidelity
     }
 
@@ -180,6 +180,13 @@ impl Target for IntelTarget {
 /// The instructions and registers of a program.
 fn size_of(program: &Program) -> CodeSize {
     CodeSize { instructions: instructions(program), temporaries: program.kernel().registers.into(), immediates: 0 }
+}
+
+/// Returns the target for runs: vertices know their number in a group, as in interpreters.
+pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
+    let target: &IntelTarget = (target as &dyn Any).downcast_ref()?;
+    let options = IntelOptions { has_lanes: true, form: Form::Words, ..target.options };
+    Some(Box::new(IntelTarget { options }))
 }
 
 /// Runs programs by the simulator of this package.

@@ -41,5 +41,5 @@ pub mod validate;
 mod vec4;
 mod vue;
 
-pub use driver::{DRIVER, runner};
+pub use driver::{DRIVER, run_target, runner};
 pub use error::IntelError;

@@ -21,6 +21,9 @@ tgsi_compiler::driver_options! {
             "words" = Form::Words, "The code is the words only.",
             "listing" = Form::Listing, "The code is a listing in the form of Mesa's `elk_disasm`.";
         optimize: bool = true, "unoptimized" = false, "Passes that are not necessary do not run.";
+        /// Vertices have a number in their group, which no hardware provides. Runs set it, for programs that store at
+        /// places of their own.
+        has_lanes: bool = false;
         compaction: bool = true, "no_compaction" = false, "All instructions have 128 bits.";
         push: bool = true, "no_push" = false, "Constants are loaded from memory, and not pushed to registers.";
     }

@@ -163,7 +163,8 @@ pub struct VertexSystemValues {
     /// The attribute with the first vertex, the first instance, the number of the vertex from the first one on, and the
     /// number of the instance.
     pub vertex: Option<u8>,
-    /// The attribute with the number of the draw, and all bits set if it is indexed.
+    /// The attribute with the number of the draw, and all bits set if it is indexed. Programs for runs have the number
+    /// of the vertex in its group in z.
     pub draw: Option<u8>,
 }
 

@@ -54,7 +54,11 @@ static DRIVERS: &[DriverRow] = &[
         ..DriverRow::new(&tgsi_driver_cpu::DRIVER)
     },
     #[cfg(feature = "intel")]
-    DriverRow { runner: Some(tgsi_driver_intel::runner), ..DriverRow::new(&tgsi_driver_intel::DRIVER) },
+    DriverRow {
+        runner: Some(tgsi_driver_intel::runner),
+        run_target: Some(tgsi_driver_intel::run_target),
+        ..DriverRow::new(&tgsi_driver_intel::DRIVER)
+    },
     #[cfg(feature = "nv40")]
     DriverRow {
         runner: Some(tgsi_driver_nv40::runner),

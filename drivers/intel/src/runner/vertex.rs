@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tgsi_compiler::{RunError, Runner};
-use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits, SystemValue};
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits, SUBGROUP_SIZE, SystemValue};
 
 use super::resources::Surroundings;
 use super::run_error;
@@ -74,6 +74,7 @@ impl VertexRunner {
             if let Some(attribute) = interface.system_values.draw {
                 set(attribute, 0, or_zero(value(SystemValue::DrawId)));
                 set(attribute, 1, u32::MAX);
+                set(attribute, 2, (lane % SUBGROUP_SIZE) as u32);
             }
         }
         registers

@@ -96,12 +96,6 @@ impl Selector<'_> {
         self.push(Instruction::new(op, Some(target.to), [flag, chosen, other]));
     }
 
-    /// Sets the flags where components of an operand are zero.
-    pub(super) fn test_zero(&mut self, value: Source, mask: u8) {
-        let zero = self.word(0);
-        self.compare(Alu::with(Opcode::Cmp, Type::D, Condition::Z), mask, [value, zero]);
-    }
-
     /// Selects by flags of the same channels.
     pub(super) fn select_by_flags(&mut self, to: Destination, chosen: Source, other: Source) {
         let flag = Source::new(File::Special, FLAG.into());

@@ -236,6 +236,7 @@ impl Selector<'_> {
             }
             IntrinsicOp::LoadDrawId => of_draw(self, 0),
             IntrinsicOp::LoadIsIndexedDraw => of_draw(self, 1),
+            IntrinsicOp::LoadSubgroupInvocation if self.has_lanes => of_draw(self, 2),
             IntrinsicOp::LoadBaseVertex => {
                 let (is_indexed, first) = (of_draw(self, 1), of_vertex(self, 0));
                 self.computed(alu(Opcode::And, Type::Ud), 1, [first, is_indexed])

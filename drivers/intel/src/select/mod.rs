@@ -62,6 +62,7 @@ struct Selector<'a> {
     arrays: SecondaryMap<Def, Option<(u32, u32)>>,
     /// Vectors of scratch space.
     scratch: u32,
+    has_lanes: bool,
     /// Stores to arrays after the current instruction.
     stores: Vec<ArrayStore>,
     /// The registers of constant buffer 0 that are pushed, in ascending order.
@@ -84,6 +85,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         temps: SecondaryMap::new(),
         arrays: SecondaryMap::new(),
         scratch: 0,
+        has_lanes: options.has_lanes,
         stores: Vec::new(),
         push: interface::pushed_uniforms(body, options.push_limit()),
         bindings: Bindings::of(shader),

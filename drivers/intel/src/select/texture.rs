@@ -53,7 +53,7 @@ impl Selector<'_> {
                 self.copy(target, lane(value, 0));
                 return Ok(());
             }
-            TexOp::Tex | TexOp::Txl | TexOp::Txd | TexOp::Txf | TexOp::TxfMs | TexOp::Tg4 => {}
+            TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd | TexOp::Txf | TexOp::TxfMs | TexOp::Tg4 => {}
             op => return Err(self.lacks(inst, &format!("form of `{}` in vertex programs", op.name()))),
         }
         let sampler = if data.op.needs_sampler() { self.unit(inst, &data, false)? } else { (0, None) };
@@ -191,7 +191,9 @@ impl Selector<'_> {
             let vectors = [coordinates, plane, third];
             return Ok(self.lookup(message, texture.1, &vectors[..if has_third { 3 } else { 2 }]));
         }
-        let level = match self.tex_operand(inst, TexSrcKind::Lod) {
+        // A bias is added to level 0.
+        let level = self.tex_operand(inst, TexSrcKind::Lod).or_else(|| self.tex_operand(inst, TexSrcKind::Bias));
+        let level = match level {
             Some(level) => lane(level, 0),
             None => self.word(0),
         };

@@ -5,8 +5,8 @@ use tgsi_vec4::simple::{File, Source};
 use super::emit::{Emitter, UNUSED_FLAG};
 use crate::isa::{
     AccessMode, Chip, Descriptor, Destination, Detail, ExecutionSize, Flag, Immediate, Instruction,
-    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type, WriteMask,
-    arf, descriptor,
+    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type, VerticalStride,
+    WriteMask, arf, descriptor,
 };
 use crate::machine::MachineInstruction;
 use crate::message::{BufferAccess, BufferMessage, Message, SamplerMessage};
@@ -114,7 +114,9 @@ impl Emitter<'_> {
             self.instructions.push(scalar(Opcode::Add, to, [of_address.into(), Immediate::Ud(bits).into()]));
             self.set_flag_bits(u16::from(mask) << (4 * vertex));
             let mut send = send.clone();
-            send.detail = Detail::Message(SharedMessage { descriptor: Descriptor::Register(of_address), ..message });
+            let region = Region::Align16 { vertical: VerticalStride::S0, swizzle: Swizzle::replicate(0) };
+            let descriptor = Descriptor::Register(Operand::new(address, Type::Ud, region));
+            send.detail = Detail::Message(SharedMessage { descriptor, ..message });
             self.instructions.push(send.with_predicate(Predicate::NORMAL).with_flag(UNUSED_FLAG));
         }
         Some(())
