@@ -18,7 +18,9 @@ pub struct SamplerMessage {
     pub header: Option<u32>,
     /// The components of each register of the payload.
     pub payload: [u8; 3],
-    /// Whether surface and sampler have a run-time index.
+    /// Whether the operation has a sampler.
+    pub has_sampler: bool,
+    /// Whether the surface has a run-time index, and the sampler the same one.
     pub is_indexed: bool,
 }
 
@@ -124,7 +126,16 @@ impl Message {
     /// The load of a vector of a constant buffer. The source has the number of the vector in x.
     pub fn constant(surface: u8, is_indexed: bool) -> Message {
         let op = SamplerOp::Load;
-        Message::Sampler(SamplerMessage { op, surface, sampler: 0, header: None, payload: [1, 0, 0], is_indexed })
+        let payload = [1, 0, 0];
+        Message::Sampler(SamplerMessage {
+            op,
+            surface,
+            sampler: 0,
+            header: None,
+            payload,
+            has_sampler: false,
+            is_indexed,
+        })
     }
 
     /// The facts that passes need.

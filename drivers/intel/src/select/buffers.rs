@@ -111,7 +111,8 @@ impl Selector<'_> {
         sources.extend(index.map(|index| self.in_x(index)));
         let op = SamplerOp::ResourceInfo;
         let is_indexed = index.is_some();
-        let message = SamplerMessage { op, surface, sampler: 0, header: None, payload: [1, 0, 0], is_indexed };
+        let (payload, has_sampler) = ([1, 0, 0], false);
+        let message = SamplerMessage { op, surface, sampler: 0, header: None, payload, has_sampler, is_indexed };
         let temp = self.new_temp();
         let to = Destination::new(File::Temporary, temp.index, 15);
         self.push(Instruction::new(Op::Message(Message::Sampler(message)), Some(to), sources));

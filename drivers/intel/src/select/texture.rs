@@ -56,7 +56,15 @@ impl Selector<'_> {
             TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd | TexOp::Txf | TexOp::TxfMs | TexOp::Tg4 => {}
             op => return Err(self.lacks(inst, &format!("form of `{}` in vertex programs", op.name()))),
         }
-        let sampler = if data.op.needs_sampler() { self.unit(inst, &data, false)? } else { (0, None) };
+        let def_of = |kind: TexSrcKind| body.tex_src(inst, kind).map(|source| body.src_def(source));
+        let is_same = def_of(TexSrcKind::TextureDeref) == def_of(TexSrcKind::SamplerDeref)
+            && def_of(TexSrcKind::TextureOffset) == def_of(TexSrcKind::SamplerOffset)
+            && data.texture_index == data.sampler_index;
+        let sampler = match data.op.needs_sampler() {
+            true if is_same => texture,
+            true => self.unit(inst, &data, false)?,
+            false => (0, None),
+        };
         let coordinate =
             self.tex_operand(inst, TexSrcKind::Coord).ok_or_else(|| self.lacks(inst, "lookup without coordinates"))?;
         let count = data.coord_components.min(4);
@@ -100,11 +108,20 @@ impl Selector<'_> {
         let surface = u8::try_from(texture.0).ok().filter(|&unit| unit < 80).ok_or_else(too_many)?;
         let sampler_number = u8::try_from(sampler.0).ok().filter(|&unit| unit < limit).ok_or_else(too_many)?;
         let is_indexed = texture.1.is_some();
-        if sampler.1.is_some() && sampler.1 != texture.1 || is_indexed && sampler_number > 15 {
+        let has_sampler = !matches!(
+            op,
+            SamplerOp::Load
+                | SamplerOp::LoadMcs
+                | SamplerOp::LoadMultisample
+                | SamplerOp::ResourceInfo
+                | SamplerOp::SampleInfo
+        );
+        if has_sampler && (texture.1.is_some() || sampler.1.is_some()) && (sampler.0 != texture.0 || sampler.1 != texture.1)
+        {
             return Err(self.lacks(inst, "separate run-time indices of textures and samplers"));
         }
         let header = if sampler_number > 15 { Some(header.unwrap_or(0)) } else { header };
-        Ok(SamplerMessage { op, surface, sampler: sampler_number, header, payload: [0; 3], is_indexed })
+        Ok(SamplerMessage { op, surface, sampler: sampler_number, header, payload: [0; 3], has_sampler, is_indexed })
     }
 
     /// A lookup with vectors as payload. Components of them that are `None` are zeros.
@@ -216,9 +233,19 @@ impl Selector<'_> {
         let mut coordinates = coordinates;
         if let Some(offset) = self.tex_operand(inst, TexSrcKind::Offset) {
             let dimensions = data.coord_components - u8::from(data.is_array);
+            let constant = self.constant_offsets(inst);
             for (part, c) in coordinates.iter_mut().zip(0..dimensions.min(3)) {
                 if let Some(coordinate) = *part {
-                    let sum = self.computed(alu(Opcode::Add, Type::D), 1, [coordinate, lane(offset, c)]);
+                    // Offsets have eight bits.
+                    let offset = match constant {
+                        Some(offsets) => self.word(i32::from(offsets[usize::from(c)] as i8) as u32),
+                        None => {
+                            let bits = self.word(24);
+                            let high = self.computed(alu(Opcode::Shl, Type::D), 1, [lane(offset, c), bits]);
+                            lane(self.computed(alu(Opcode::Asr, Type::D), 1, [lane(high, 0), bits]), 0)
+                        }
+                    };
+                    let sum = self.computed(alu(Opcode::Add, Type::D), 1, [coordinate, offset]);
                     *part = Some(lane(sum, 0));
                 }
             }

@@ -105,13 +105,19 @@ impl Emitter<'_> {
         let of_address = Operand::new(address, Type::Ud, Region::SCALAR);
         for vertex in 0..2u8 {
             let word = Operand::scalar(from, (4 * vertex + component) * 4, Type::Ud);
+            let surface = Immediate::Ud(bits & SURFACE);
+            self.instructions.push(scalar(Opcode::Add, to, [word.into(), surface.into()]));
             // An index beyond the table must not change other fields.
-            self.instructions.push(scalar(Opcode::And, to, [word.into(), Immediate::Ud(INDEX_MASK).into()]));
+            let number = Immediate::Ud(if factor == 1 { INDEX_MASK } else { UNIT_MASK });
+            self.instructions.push(scalar(Opcode::And, to, [of_address.into(), number.into()]));
             if factor != 1 {
                 let factor = Immediate::Uw(factor as u16);
                 self.instructions.push(scalar(Opcode::Mul, to, [of_address.into(), factor.into()]));
             }
-            self.instructions.push(scalar(Opcode::Add, to, [of_address.into(), Immediate::Ud(bits).into()]));
+            // The sampler of the descriptor is that of the surface.
+            let others = if factor == 1 { SURFACE } else { SURFACE | SAMPLER };
+            let others = Immediate::Ud(bits & !others);
+            self.instructions.push(scalar(Opcode::Or, to, [of_address.into(), others.into()]));
             self.set_flag_bits(u16::from(mask) << (4 * vertex));
             let mut send = send.clone();
             let region = Region::Align16 { vertical: VerticalStride::S0, swizzle: Swizzle::replicate(0) };
@@ -154,7 +160,8 @@ impl Emitter<'_> {
         let length = count as u32 + u32::from(has_header);
         let send = self.send(SharedFunction::Sampler, descriptor(bits, has_header, 1, length), to, first);
         if message.is_indexed {
-            return self.send_indexed(send, sources.get(count)?, 0x101, 15);
+            let factor = if message.has_sampler { 0x101 } else { 1 };
+            return self.send_indexed(send, sources.get(count)?, factor, 15);
         }
         self.instructions.push(send);
         Some(())
@@ -248,7 +255,16 @@ impl Emitter<'_> {
 }
 
 /// The bits of a run-time index of surfaces.
-const INDEX_MASK: u32 = 0x3f;
+const INDEX_MASK: u32 = 0x7f;
+
+/// The bits of a run-time index of textures with their samplers.
+const UNIT_MASK: u32 = 0xf;
+
+/// The surface in a descriptor.
+const SURFACE: u32 = 0xff;
+
+/// The sampler in a descriptor.
+const SAMPLER: u32 = 0xf00;
 
 /// The size of the state of a sampler.
 const SAMPLER_STATE_BYTES: u32 = 16;
