@@ -130,9 +130,14 @@ impl Target for IntelTarget {
         self.options.compiler_options(stage)
     }
 
-    fn fidelity(&self, _: ShaderStage) -> Fidelity {
+    fn fidelity(&self, stage: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
-        fidelity.approximations = &[AluOp::Fpow, AluOp::Frsq];
+        if stage == ShaderStage::Fragment {
+            return fidelity;
+        }
+        // The simulator rounds these from 64 bits.
+        fidelity.approximations =
+            &[AluOp::Fpow, AluOp::Frsq, AluOp::Fsin, AluOp::Fcos, AluOp::Fexp2, AluOp::Flog2];
         fidelity
     }
 

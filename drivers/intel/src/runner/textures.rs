@@ -22,6 +22,11 @@ fn dimension(kind: TextureKind) -> SamplerDim {
 /// The size of a block of sampler states.
 const SAMPLER_BLOCK: u32 = 256;
 
+/// Whether w of the first vector is another operand than a coordinate.
+fn is_special(op: SampleOp, component: usize) -> bool {
+    component == 3 && matches!(op, SampleOp::Load | SampleOp::GatherOffsetCompare)
+}
+
 /// Executes a message of SIMD4x2 for one vertex, with its parameters.
 pub(super) fn lookup(
     resources: &mut dyn Resources,
@@ -43,7 +48,9 @@ pub(super) fn lookup(
         }
         _ => {}
     }
-    let mut coordinates = [0, 1, 2, 3].map(parameter);
+    // Others have no meaning.
+    let count = usize::from(dim.num_coords()) + usize::from(texture.is_array);
+    let mut coordinates = [0, 1, 2, 3].map(|c| if c < count || is_special(sample.op, c) { parameter(c) } else { 0 });
     let block = sample.header.map_or(0, |header| header[3] / SAMPLER_BLOCK);
     let mut request = TextureRequest {
         texture: unit,

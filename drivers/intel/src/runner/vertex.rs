@@ -62,8 +62,10 @@ impl VertexRunner {
             };
             let or_zero = |known: Option<u32>| known.unwrap_or(0);
             // The base of an indexed draw is the first vertex.
-            let first_vertex = or_zero(value(SystemValue::FirstVertex).or(value(SystemValue::BaseVertex)));
+            let base = value(SystemValue::FirstVertex).or(value(SystemValue::BaseVertex));
             let number = value(SystemValue::VertexIdZeroBase);
+            let difference = value(SystemValue::VertexId).zip(number).map(|(with, number)| with.wrapping_sub(number));
+            let first_vertex = or_zero(base.or(difference));
             let number = number.unwrap_or_else(|| or_zero(value(SystemValue::VertexId)).wrapping_sub(first_vertex));
             if let Some(attribute) = interface.system_values.vertex {
                 set(attribute, 0, first_vertex);

@@ -93,7 +93,7 @@ impl<'a> Emitter<'a> {
     fn copy(&mut self, instruction: &MachineInstruction, channels: &impl Fn(usize) -> u8) -> Option<()> {
         let source = instruction.sources.first()?;
         let to = instruction.destination?;
-        if source.file == File::Constant && !instruction.saturate {
+        if source.file == File::Constant {
             return self.copy_constants(instruction, source);
         }
         let is_plain = source.is_plain() && !instruction.saturate;
@@ -108,7 +108,11 @@ impl<'a> Emitter<'a> {
     /// Copies of constants: one for components with small floats, and one for each other word.
     fn copy_constants(&mut self, instruction: &MachineInstruction, source: &Source) -> Option<()> {
         let to = instruction.destination?;
-        let words = self.operands.words(source);
+        let mut words = self.operands.words(source);
+        if instruction.saturate {
+            // NaN becomes 0.
+            words = words.map(|word| f32::from_bits(word).max(0.0).min(1.0).to_bits());
+        }
         let is_small = |c: usize| small_floats([words[c]; 4]).is_some();
         let mut left = to.mask & 15;
         let small = (0..4).filter(|&c| left >> c & 1 != 0 && is_small(c)).fold(0u8, |mask, c| mask | 1 << c);
