@@ -81,7 +81,7 @@ impl Driver for Intel {
     }
 
     fn variants(&self) -> &'static [&'static str] {
-        &["unoptimized", "no_compaction", "no_push", "hsw", "hsw,unoptimized"]
+        &["unoptimized", "no_compaction", "no_push", "few_registers", "hsw", "hsw,unoptimized", "hsw,few_registers"]
     }
 }
 

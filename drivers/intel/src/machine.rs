@@ -188,7 +188,14 @@ impl SimpleMachine for Machine {
                         matches!(source.file, File::Temporary | File::Input | File::Uniform) && source.is_plain()
                     })
             }
-            Op::Message(_) => !to_flag && !instruction.saturate && sources.iter().all(|s| is_register(s) && s.is_plain()),
+            Op::Message(message) => {
+                let takes = |number: usize, source: &Source| {
+                    // The place of a vector in scratch space may be a constant.
+                    let is_place = number == 0 && matches!(message, Message::ScratchRead | Message::ScratchWrite { .. });
+                    source.is_plain() && (is_register(source) || is_place && source.file == File::Constant)
+                };
+                !to_flag && !instruction.saturate && sources.iter().enumerate().all(|(n, source)| takes(n, source))
+            }
             _ => true,
         }
     }

@@ -25,6 +25,9 @@ tgsi_compiler::driver_options! {
         /// places of their own.
         has_lanes: bool = false;
         compaction: bool = true, "no_compaction" = false, "All instructions have 128 bits.";
+        /// For tests of spilling, and to see its costs.
+        few_registers: bool = false,
+            "few_registers" = true, "Temporaries have 8 registers; others are in the scratch space.";
         push: bool = true, "no_push" = false, "Constants are loaded from memory, and not pushed to registers.";
     }
     profiles {

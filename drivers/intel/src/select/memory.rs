@@ -185,8 +185,7 @@ impl Selector<'_> {
         let Some(index) = self.element_index(register) else {
             let is_element = register.base < count;
             return is_element.then(|| {
-                let place = self.word((first + register.base) * 2);
-                self.computed(COPY, 1, [place])
+                self.word((first + register.base) * 2)
             });
         };
         // The first element is added after the comparison with the length.

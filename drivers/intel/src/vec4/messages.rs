@@ -4,7 +4,7 @@ use tgsi_vec4::simple::{File, Source};
 
 use super::emit::{Emitter, UNUSED_FLAG};
 use crate::isa::{
-    AccessMode, Chip, Descriptor, Destination, Detail, ExecutionSize, Flag, Immediate, Instruction,
+    AccessMode, Chip, Condition, Descriptor, Destination, Detail, ExecutionSize, Flag, Immediate, Instruction,
     Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type, VerticalStride,
     WriteMask, arf, descriptor,
 };
@@ -71,6 +71,14 @@ impl Emitter<'_> {
 
     /// The offsets of both vertices in a payload, from the place of a vector in scratch space.
     fn load_offsets(&mut self, register: u8, place: &Source) -> Option<()> {
+        if place.file == File::Constant {
+            let place = self.operands.words(place)[0];
+            for (word, place) in [(0, place), (4, place.wrapping_add(1))] {
+                let to = word_of(register, word, Type::Ud);
+                self.instructions.push(scalar(Opcode::Mov, to, [Immediate::Ud(place).into()]));
+            }
+            return Some(());
+        }
         let from = self.operands.register(place)?;
         let component = place.swizzle[0] & 3;
         let of = |word: u8| Operand::scalar(from, word * 4, Type::D);
@@ -108,8 +116,10 @@ impl Emitter<'_> {
             let surface = Immediate::Ud(bits & SURFACE);
             self.instructions.push(scalar(Opcode::Add, to, [word.into(), surface.into()]));
             // An index beyond the table must not change other fields.
-            let number = Immediate::Ud(if factor == 1 { INDEX_MASK } else { UNIT_MASK });
-            self.instructions.push(scalar(Opcode::And, to, [of_address.into(), number.into()]));
+            let last = Immediate::Ud(if factor == 1 { LAST_SURFACE } else { LAST_UNIT });
+            let mut limited = scalar(Opcode::Sel, to, [of_address.into(), last.into()]);
+            limited.condition = Some(Condition::L);
+            self.instructions.push(limited);
             if factor != 1 {
                 let factor = Immediate::Uw(factor as u16);
                 self.instructions.push(scalar(Opcode::Mul, to, [of_address.into(), factor.into()]));
@@ -254,11 +264,11 @@ impl Emitter<'_> {
     }
 }
 
-/// The bits of a run-time index of surfaces.
-const INDEX_MASK: u32 = 0x7f;
+/// The last surface that a run-time index refers to.
+const LAST_SURFACE: u32 = 0xef;
 
-/// The bits of a run-time index of textures with their samplers.
-const UNIT_MASK: u32 = 0xf;
+/// The last texture with its sampler that a run-time index refers to.
+const LAST_UNIT: u32 = 0xf;
 
 /// The surface in a descriptor.
 const SURFACE: u32 = 0xff;

@@ -3,7 +3,7 @@
 //! | step | effect |
 //! |---|---|
 //! | passes of [`tgsi_vec4`] | fewer instructions |
-//! | allocation | registers |
+//! | [`spill`] | registers; temporaries that do not fit are in scratch space |
 //! | [`layout`] | places of payload, temporaries, messages and outputs in the general registers |
 //! | [`emit`], [`operands`], [`messages`] | instructions |
 //! | [`branches`] | targets of control flow |
@@ -13,8 +13,8 @@ mod emit;
 mod layout;
 mod messages;
 mod operands;
+mod spill;
 
-use tgsi_vec4::allocate::{AllocationMode, allocate};
 use tgsi_vec4::dead_code::remove_dead_code;
 use tgsi_vec4::merge::merge_instructions;
 use tgsi_vec4::propagate_backward::propagate_backward;
@@ -30,10 +30,14 @@ use crate::select::{Interfaces, Selected};
 
 use emit::Emitter;
 use layout::Layout;
+use spill::allocate_within;
 
 /// The passes before allocation, rerun until none changes anything.
 const PASSES: [fn(&mut Program) -> bool; 5] =
     [propagate_copies, remove_dead_code, propagate_backward, merge_instructions, vectorize];
+
+/// The registers of temporaries if the options ask for few.
+const FEW: u32 = 8;
 
 /// Bounds the rounds through the passes.
 const MAX_ROUNDS: usize = 4;
@@ -57,16 +61,18 @@ pub(crate) fn finish(selected: Selected, options: &IntelOptions) -> Result<crate
     if options.optimize {
         optimize(&mut program);
     }
-    allocate(&mut program, AllocationMode::Pack, options.optimize);
+    let mut scratch = scratch;
+    let layout_of = |program: &Program| Layout::new(program, push.len(), interface.attributes, interface.vue.len());
+    let room = |program: &Program| layout_of(program).room().min(if options.few_registers { FEW } else { u32::MAX });
+    let fits = allocate_within(&mut program, &mut scratch, options.optimize, room);
+    let layout = layout_of(&program);
+    if !fits {
+        let (found, limit) = (program.num_temps(), layout.room());
+        return Err(IntelError::TooMany { what: "registers", found, limit, chip: options.chip });
+    }
     if options.optimize {
         // Neighbours may have become mergeable.
         merge_instructions(&mut program);
-    }
-    let layout = Layout::new(&program, push.len(), interface.attributes, interface.vue.len());
-    let room = layout.room();
-    if program.num_temps() > room {
-        let found = program.num_temps();
-        return Err(IntelError::TooMany { what: "registers", found, limit: room, chip: options.chip });
     }
     let emitter = Emitter::new(options.chip, &layout, &push, &program.constants);
     let instructions = emitter.vertex_program(&program)?;
