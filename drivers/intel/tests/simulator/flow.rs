@@ -337,10 +337,10 @@ fn structured_programs() {
         let short = compact_program(&instructions, Chip::Gen7).unwrap();
         let simulator = Simulator::from_instructions(instructions, Chip::Gen7);
         let result = simulator.run(&launch, &mut Nothing).unwrap_or_else(|trap| panic!("{trap}: {text}"));
-        for channel in 0..channels as usize {
+        for (channel, &bits) in bits.iter().enumerate().take(channels as usize) {
             let mut value = 0;
             if dispatch_mask >> channel & 1 != 0 {
-                expected(&program, bits[channel], &mut value);
+                expected(&program, bits, &mut value);
             }
             let found = result.registers.word(20 + channel as u8 / 8, channel % 8);
             assert_eq!(found as i32, value, "round {round}, channel {channel}\n{text}");
