@@ -37,8 +37,8 @@ impl Simd {
 }
 
 crate::isa::bits::enumeration! {
-    /// An operation of the sampler. The description has the parameters in the order of the message. Parameters at the
-    /// end may be absent, and are then zeros.
+    /// An operation of the sampler. The description has the parameters of SIMD8 and SIMD16 in the order of the message.
+    /// In SIMD4x2, coordinates come first. Parameters at the end may be absent, and are then zeros.
     SampleOp {
         Sample = 0 "sample" "u, v, r, array index.";
         Bias = 1 "sample_b" "Bias, u, v, r, array index.";
@@ -80,8 +80,8 @@ pub struct Sample {
     pub offset: [i32; 3],
     /// The component that `gather4` returns, of the header.
     pub gather_component: u8,
-    /// The parameters in the order of the message, see [`SampleOp`], for all lanes, with those that are not active. In
-    /// SIMD4x2, the number is a multiple of four.
+    /// The parameters in the order of the message, for all lanes, with those that are not active. In SIMD4x2, the number
+    /// is a multiple of four. [`Sample::arguments`] has them by their meaning.
     pub parameters: Vec<Lanes>,
     /// The lanes whose results are written.
     pub active: u16,

@@ -351,6 +351,8 @@ fn barriers_and_ends() {
         assert_eq!(thread.resume(&mut recorder), Ok(Status::Waiting));
     }
     thread.notify();
+    assert_eq!(thread.step(&mut recorder), Ok(None));
+    assert_eq!((thread.position(), thread.active(), thread.registers().word(1, 3)), (2, 0xffff, 3));
     assert_eq!(thread.resume(&mut recorder), Ok(Status::Ended));
     assert_eq!((recorder.barriers, recorder.ends.len()), (1, 1));
     let result = thread.result();
@@ -406,4 +408,73 @@ fn unknown_messages() {
     assert_eq!(super::trap(text, Chip::Gen7), Trap::Register(0, 4159));
     let text = "send(8) null<1>UW g126<8,8,1>UD 0x8020000 sampler MsgDesc: { align1 1Q };";
     assert_eq!(super::trap(text, Chip::Gen7), Trap::Register(0, 4159));
+}
+
+/// The index of each parameter, from 1: coordinates, reference, level, gradients, offsets, sample, control surface.
+type Places = ([u32; 4], u32, u32, [u32; 6], [u32; 2], u32, u32);
+
+#[test]
+fn arguments() {
+    const NONE: [u32; 6] = [0; 6];
+    let scalar: [(SampleOp, Places); 19] = [
+        (SampleOp::Sample, ([1, 2, 3, 4], 0, 0, NONE, [0, 0], 0, 0)),
+        (SampleOp::Bias, ([2, 3, 4, 5], 0, 1, NONE, [0, 0], 0, 0)),
+        (SampleOp::Level, ([2, 3, 4, 5], 0, 1, NONE, [0, 0], 0, 0)),
+        (SampleOp::Compare, ([2, 3, 4, 5], 1, 0, NONE, [0, 0], 0, 0)),
+        (SampleOp::Gradient, ([1, 4, 7, 10], 0, 0, [2, 3, 5, 6, 8, 9], [0, 0], 0, 0)),
+        (SampleOp::BiasCompare, ([3, 4, 5, 6], 1, 2, NONE, [0, 0], 0, 0)),
+        (SampleOp::LevelCompare, ([3, 4, 5, 6], 1, 2, NONE, [0, 0], 0, 0)),
+        (SampleOp::Load, ([1, 3, 4, 0], 0, 2, NONE, [0, 0], 0, 0)),
+        (SampleOp::Gather, ([1, 2, 3, 4], 0, 0, NONE, [0, 0], 0, 0)),
+        (SampleOp::Lod, ([1, 2, 3, 4], 0, 0, NONE, [0, 0], 0, 0)),
+        (SampleOp::ResourceInfo, ([0; 4], 0, 1, NONE, [0, 0], 0, 0)),
+        (SampleOp::SampleInfo, ([0; 4], 0, 0, NONE, [0, 0], 0, 0)),
+        (SampleOp::GatherCompare, ([2, 3, 4, 5], 1, 0, NONE, [0, 0], 0, 0)),
+        (SampleOp::GatherOffset, ([1, 2, 5, 6], 0, 0, NONE, [3, 4], 0, 0)),
+        (SampleOp::GatherOffsetCompare, ([2, 3, 6, 7], 1, 0, NONE, [4, 5], 0, 0)),
+        (SampleOp::GradientCompare, ([2, 5, 8, 11], 1, 0, [3, 4, 6, 7, 9, 10], [0, 0], 0, 0)),
+        (SampleOp::LoadMcs, ([1, 2, 3, 0], 0, 4, NONE, [0, 0], 0, 0)),
+        (SampleOp::LoadMultisample, ([3, 4, 5, 0], 0, 6, NONE, [0, 0], 1, 2)),
+        (SampleOp::LoadUncompressed, ([2, 3, 4, 0], 0, 5, NONE, [0, 0], 1, 0)),
+    ];
+    let vectors: [(SampleOp, Places); 9] = [
+        (SampleOp::Level, ([1, 2, 3, 4], 0, 5, NONE, [0, 0], 0, 0)),
+        (SampleOp::LevelCompare, ([1, 2, 3, 4], 5, 6, NONE, [0, 0], 0, 0)),
+        (SampleOp::GradientCompare, ([1, 2, 3, 4], 11, 0, [5, 6, 7, 8, 9, 10], [0, 0], 0, 0)),
+        (SampleOp::Load, ([1, 2, 3, 0], 0, 4, NONE, [0, 0], 0, 0)),
+        (SampleOp::ResourceInfo, ([0; 4], 0, 1, NONE, [0, 0], 0, 0)),
+        (SampleOp::GatherOffset, ([1, 2, 3, 0], 0, 0, NONE, [5, 6], 0, 0)),
+        (SampleOp::GatherOffsetCompare, ([1, 2, 3, 0], 4, 0, NONE, [5, 6], 0, 0)),
+        (SampleOp::LoadMultisample, ([1, 2, 3, 0], 0, 4, NONE, [0, 0], 5, 6)),
+        (SampleOp::LoadUncompressed, ([1, 2, 3, 0], 0, 4, NONE, [0, 0], 5, 0)),
+    ];
+    let ops: Vec<_> = scalar.iter().map(|(op, _)| *op).collect();
+    assert_eq!(ops, SampleOp::ALL);
+    let scalar = scalar.into_iter().map(|(op, expected)| (Simd::X8, op, expected));
+    for (simd, op, expected) in scalar.chain(vectors.map(|(op, expected)| (Simd::X4x2, op, expected))) {
+        let sample = Sample {
+            op,
+            simd,
+            surface: 0,
+            sampler: 0,
+            header: None,
+            offset: [0; 3],
+            gather_component: 0,
+            parameters: (1..=12).map(|index| [index; 16]).collect(),
+            active: 0xff,
+        };
+        let arguments = sample.arguments();
+        let lane = |lanes: Lanes| lanes[3];
+        let gradients: Vec<_> = arguments.gradients.as_flattened().iter().map(|lanes| lanes[3]).collect();
+        let found = (
+            arguments.coordinates.map(lane),
+            lane(arguments.reference),
+            lane(arguments.level),
+            gradients.try_into().unwrap(),
+            arguments.offset.map(lane),
+            lane(arguments.sample),
+            lane(arguments.mcs),
+        );
+        assert_eq!(found, expected, "{op:?} {simd:?}");
+    }
 }
