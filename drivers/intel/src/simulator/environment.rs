@@ -80,8 +80,8 @@ pub struct Sample {
     pub offset: [i32; 3],
     /// The component that `gather4` returns, of the header.
     pub gather_component: u8,
-    /// The parameters in the order of the message, for all lanes, with those that are not active. In SIMD4x2, the number
-    /// is a multiple of four. [`Sample::arguments`] has them by their meaning.
+    /// The parameters in the order of the message, for all lanes, with those that are not active. In SIMD4x2, their
+    /// number is a multiple of four. [`Sample::arguments`] has them by their meaning.
     pub parameters: Vec<Lanes>,
     /// The lanes whose results are written.
     pub active: u16,
@@ -132,10 +132,10 @@ pub struct RenderTargetWrite {
     pub source0_alpha: Option<Lanes>,
     /// The sample mask, 16 bits.
     pub sample_mask: Option<Lanes>,
-    /// The components of the color, bits of floats or integers.
-    pub color: [Lanes; 4],
-    /// The components of the second color for blending.
-    pub second_color: Option<[Lanes; 4]>,
+    /// The components of the colour, bits of floats or integers.
+    pub colour: [Lanes; 4],
+    /// The components of the second colour for blending.
+    pub second_colour: Option<[Lanes; 4]>,
     /// The depth.
     pub depth: Option<Lanes>,
     /// Whether it is the last render target of the thread.

@@ -300,7 +300,7 @@ impl<'s> Thread<'s> {
         (0..CHANNELS).any(|channel| self.waiting >> channel & 1 != 0 && self.targets[channel as usize] == target)
     }
 
-    /// The index of the target of `jmpi`: a distance from the next instruction, in units of 64 bits, on Gen7.5 of bytes.
+    /// The index of the target of `jmpi`: a distance from the next instruction, in units of 64 bits, on Gen7.5 bytes.
     fn jump(&mut self, instruction: &Instruction) -> Result<usize, Trap> {
         let distance = self.state.source(&instruction.sources[1], 0)?.integer();
         let positions = &self.simulator.positions;

@@ -266,8 +266,8 @@ fn render_targets() {
         header: Some(header),
         source0_alpha: Some(one(2)),
         sample_mask: Some(std::array::from_fn(|lane| if lane < 8 { lane as u32 + 1 } else { 0 })),
-        color: [one(4), one(5), one(6), one(7)],
-        second_color: None,
+        colour: [one(4), one(5), one(6), one(7)],
+        second_colour: None,
         depth: Some(one(8)),
         is_last: true,
         end_of_thread: true,
@@ -286,21 +286,21 @@ fn render_targets() {
         header: None,
         source0_alpha: None,
         sample_mask: None,
-        color: [pair(0), pair(2), pair(4), pair(6)],
-        second_color: None,
+        colour: [pair(0), pair(2), pair(4), pair(6)],
+        second_colour: None,
         depth: None,
         is_last: false,
         end_of_thread: true,
     };
     assert_eq!(recorder.pixels, [expected]);
-    // Two colors of the second eight pixels, with the mask of the header.
+    // Two colours of the second eight pixels, with the mask of the header.
     let mut contents = payload(10);
     contents[0].1 = [0; 8];
     contents[1].1 = words(&[0, 0, 0, 0, 0, 0, 0, 0x0f00]);
     let (recorder, _) = render(3 << 8, true, 10).run(8, &super::launch(&contents));
     let write = &recorder.pixels[0];
     assert_eq!((write.first_pixel, write.active), (8, 0x0f));
-    assert_eq!(write.second_color, Some([one(6), one(7), one(8), one(9)]));
+    assert_eq!(write.second_colour, Some([one(6), one(7), one(8), one(9)]));
 }
 
 #[test]

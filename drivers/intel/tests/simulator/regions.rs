@@ -55,7 +55,7 @@ fn destinations() {
     }
 }
 
-/// The second half of 16 channels reads what the first half has written.
+/// The second half of 16 channels reads results of the first half.
 #[test]
 fn halves_of_16_channels() {
     let registers = [(1, counted(0)), (2, counted(8))];
