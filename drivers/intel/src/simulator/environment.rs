@@ -85,6 +85,8 @@ pub struct Sample {
     pub parameters: Vec<Lanes>,
     /// The lanes whose results are written.
     pub active: u16,
+    /// The channel of the thread that is lane 0.
+    pub first_channel: u8,
 }
 
 /// A row of 128 bits of the URB.
@@ -245,6 +247,8 @@ pub struct Interpolation {
     pub lanes: usize,
     /// The lanes whose results are written.
     pub active: u16,
+    /// The pixel of the thread that is lane 0.
+    pub first_pixel: u8,
     /// Whether the result is not corrected for perspective.
     pub is_linear: bool,
     /// The place.

@@ -93,7 +93,9 @@ pub(super) fn interpolate(unit: &mut Unit<'_>, request: &Request) -> Result<(), 
         _ => InterpolationPlace::LaneOffset([request.lanes(0, simd)?, request.lanes(simd.registers(), simd)?]),
     };
     let active = request.active(simd);
-    let interpolation = Interpolation { lanes: simd.lanes(), active, is_linear: request.field(14, 14) != 0, place };
+    let first_pixel = request.first_channel % 16 + 16 * request.field(11, 11) as u8;
+    let is_linear = request.field(14, 14) != 0;
+    let interpolation = Interpolation { lanes: simd.lanes(), active, first_pixel, is_linear, place };
     let coordinates = unit.environment.interpolate(&interpolation);
     for register in 0..simd.registers() {
         for (index, lanes) in coordinates.iter().enumerate() {

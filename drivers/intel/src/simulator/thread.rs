@@ -93,6 +93,9 @@ impl<'s> Thread<'s> {
         let simulator = self.simulator;
         let next = simulator.instructions.get(self.at).filter(|_| !self.has_ended);
         let Some(instruction) = next else { return Ok(Some(Status::Ended)) };
+        if !instruction.has_form() {
+            return Err(Trap::Form(self.at));
+        }
         if instruction.opcode == Opcode::Wait && !self.take_notification(instruction)? {
             return Ok(Some(Status::Waiting));
         }
@@ -179,9 +182,6 @@ impl<'s> Thread<'s> {
 
     fn execute(&mut self, instruction: &Instruction, environment: &mut dyn Environment) -> Result<(), Trap> {
         let at = self.at;
-        if !instruction.has_form() {
-            return Err(Trap::Form(at));
-        }
         self.enable_waiting();
         self.state.at = at;
         self.state.position = (self.simulator.positions[at] * 8) as u32;

@@ -125,6 +125,7 @@ fn samples_of_eight_channels() {
         gather_component: 0,
         parameters,
         active: 0xf3,
+        first_channel: 0,
     };
     assert_eq!(recorder.samples, [expected]);
     let expected: Vec<_> = (0..4)
@@ -317,7 +318,7 @@ fn interpolation() {
     let (recorder, result) = interpolator(1 << 16 | 3 << 12, 4, 4).run(16, &launch(&contents));
     let pair = |index: usize| lanes(&[contents[index].1, contents[index + 1].1]);
     let place = InterpolationPlace::LaneOffset([pair(0), pair(2)]);
-    let expected = Interpolation { lanes: 16, active: 0xffff, is_linear: false, place };
+    let expected = Interpolation { lanes: 16, active: 0xffff, first_pixel: 0, is_linear: false, place };
     assert_eq!(recorder.interpolations, [expected]);
     let half = |number: u32, half: usize| std::array::from_fn(|lane| component(number)[8 * half + lane]);
     assert_eq!(responses(&result, 4), [half(0, 0), half(1, 0), half(0, 1), half(1, 1)]);
@@ -327,8 +328,9 @@ fn interpolation() {
         (2 << 12, InterpolationPlace::Centroid),
     ];
     for (bits, place) in places {
-        let (recorder, _) = interpolator(bits | 1 << 14, 2, 1).run(8, &launch(&contents));
-        let expected = Interpolation { lanes: 8, active: 0xff, is_linear: true, place };
+        let message = Message { options: "2Q", ..interpolator(bits | 1 << 14 | 1 << 11, 2, 1) };
+        let (recorder, _) = message.run(8, &launch(&contents));
+        let expected = Interpolation { lanes: 8, active: 0xff, first_pixel: 24, is_linear: true, place };
         assert_eq!(recorder.interpolations, [expected]);
     }
 }
@@ -462,6 +464,7 @@ fn arguments() {
             gather_component: 0,
             parameters: (1..=12).map(|index| [index; 16]).collect(),
             active: 0xff,
+            first_channel: 0,
         };
         let arguments = sample.arguments();
         let lane = |lanes: Lanes| lanes[3];
