@@ -102,7 +102,7 @@ fn located(error: IntelError, shader: &Shader) -> Box<dyn TargetError> {
 
 impl IntelTarget {
     fn check_stage(&self, stage: ShaderStage) -> Result<(), IntelError> {
-        let has_stage = matches!(stage, ShaderStage::Vertex);
+        let has_stage = matches!(stage, ShaderStage::Vertex | ShaderStage::Geometry);
         if has_stage { Ok(()) } else { Err(IntelError::Stage { chip: self.options.chip, stage }) }
     }
 

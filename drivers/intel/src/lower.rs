@@ -158,7 +158,10 @@ fn to_registers(shader: &mut Shader, target: &Vec4Target<'_>, passes: &mut Passe
 /// Whether instructions read a value in place: uniforms and inputs without run-time index.
 pub(crate) fn is_operand(body: &Body, def: Def) -> bool {
     let inst = body.def_inst(def);
-    let Some(op @ (IntrinsicOp::LoadUniform | IntrinsicOp::LoadInput)) = body.intrinsic(inst) else { return false };
-    let offset = if op == IntrinsicOp::LoadUniform { 0 } else { body.num_sources(inst).saturating_sub(1) };
-    body.constant_component(body.src(inst, offset), 0).is_some()
+    let is_known = |number: usize| body.constant_component(body.src(inst, number), 0).is_some();
+    match body.intrinsic(inst) {
+        Some(IntrinsicOp::LoadUniform | IntrinsicOp::LoadInput) => is_known(0),
+        Some(IntrinsicOp::LoadPerVertexInput) => is_known(0) && is_known(1),
+        _ => false,
+    }
 }

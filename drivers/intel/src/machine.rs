@@ -78,6 +78,17 @@ pub enum Product {
     HighUnsigned,
 }
 
+/// A value in the header of geometry programs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum HeaderValue {
+    /// The number of the primitive.
+    PrimitiveId,
+    /// The number of the invocation.
+    InvocationId,
+    /// The number of the invocation in its group, in runs.
+    SubgroupInvocation,
+}
+
 /// An opcode.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
@@ -89,6 +100,8 @@ pub enum Op {
     SelectByOne,
     /// A product of integers.
     Product(Product),
+    /// A value in the header, in all components.
+    Header(HeaderValue),
     /// A message to a shared function. Each source is a register of the payload.
     Message(Message),
     /// Executes the first side for vertices that pass the guard.
@@ -118,6 +131,8 @@ impl From<Alu> for Op {
 pub struct Machine {
     /// The generation.
     pub chip: Chip,
+    /// Whether inputs are the same for both halves of a register, as in geometry programs for one object.
+    pub has_uniform_inputs: bool,
 }
 
 /// A program of the machine.
@@ -144,7 +159,7 @@ impl SimpleMachine for Machine {
             },
             Op::Select => Info { results: Results::Fixed, ..Info::COMPONENTWISE },
             Op::SelectByOne => Info { reads: [0b0001, BY_MASK, BY_MASK, 0], ..Info::COMPONENTWISE },
-            Op::Product(_) => Info::COMPONENTWISE,
+            Op::Product(_) | Op::Header(_) => Info::COMPONENTWISE,
             Op::Message(message) => message.info(),
             Op::If => Info::flow(Flow::If),
             Op::Else => Info::flow(Flow::Else),
@@ -162,7 +177,9 @@ impl SimpleMachine for Machine {
             return false;
         }
         let to_flag = instruction.destination.is_some_and(|to| to.file == File::Special);
-        let is_register = |source: &Source| matches!(source.file, File::Temporary | File::Input);
+        let is_register = |source: &Source| {
+            source.file == File::Temporary || source.file == File::Input && !self.has_uniform_inputs
+        };
         match instruction.op {
             Op::Alu(alu) => accepts_alu(self, instruction, alu),
             Op::Select | Op::SelectByOne => {
@@ -196,6 +213,7 @@ impl SimpleMachine for Machine {
                 };
                 !to_flag && !instruction.saturate && sources.iter().enumerate().all(|(n, source)| takes(n, source))
             }
+            Op::Header(_) => !to_flag && !instruction.saturate,
             _ => true,
         }
     }
@@ -222,9 +240,10 @@ fn accepts_alu(machine: &Machine, instruction: &MachineInstruction, alu: Alu) ->
         Form::Ternary => (0..3).all(|number| {
             let Some(source) = sources.get(number) else { return false };
             match source.file {
-                File::Temporary | File::Input => true,
+                File::Temporary => true,
+                File::Input if !machine.has_uniform_inputs => true,
                 // The region of one element.
-                File::Uniform => {
+                File::Uniform | File::Input => {
                     let mask = instruction.channels(&Machine::info(instruction.op), number);
                     let mut read = (0..4).filter(|c| mask >> c & 1 != 0).map(|c: usize| source.swizzle[c]);
                     let first = read.next();

@@ -42,3 +42,13 @@ pub(crate) fn layout(keys: &BTreeSet<Key>) -> (Vec<i32>, BTreeMap<Key, u8>) {
     keys.iter().for_each(|&key| place(&mut vue, key));
     (vue, slots)
 }
+
+/// The component of its slot that is the first one of a varying: the header has several scalars.
+pub(crate) fn component(location: u8) -> u8 {
+    match location {
+        VaryingSlot::LAYER => 1,
+        VaryingSlot::VIEWPORT => 2,
+        VaryingSlot::PSIZ => 3,
+        _ => 0,
+    }
+}

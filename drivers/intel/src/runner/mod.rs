@@ -1,5 +1,6 @@
 //! Runners of compiled programs, by the simulator.
 
+mod geometry;
 mod resources;
 mod textures;
 mod vertex;
@@ -16,6 +17,7 @@ use crate::simulator::Trap;
 pub(crate) fn run_program(program: Program) -> Result<Box<dyn Runner>, RunError> {
     Ok(match program {
         Program::Vertex(program) => Box::new(vertex::VertexRunner::new(program)?),
+        Program::Geometry(program) => Box::new(geometry::GeometryRunner::new(program)?),
     })
 }
 

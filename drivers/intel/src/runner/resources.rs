@@ -4,11 +4,22 @@ use std::collections::BTreeMap;
 
 use tgsi_environment::{Inputs, Resources};
 
-use crate::program::Bindings;
-use crate::program::Texture;
-use crate::simulator::{AtomicOp, BufferAccess, Environment, Lanes, Sample, UrbWrite};
+use crate::program::{Bindings, Kernel, Texture};
+use crate::simulator::{AtomicOp, BufferAccess, Environment, Lanes, Registers, Sample, UrbWrite};
 
 use super::textures::lookup;
+
+/// Sets the registers of pushed constants.
+pub(super) fn push_constants(registers: &mut Registers, kernel: &Kernel, inputs: &Inputs) {
+    let constants = inputs.constants.first().map_or(&[][..], Vec::as_slice);
+    for (place, &number) in kernel.push.iter().enumerate() {
+        let register = kernel.dispatch_start + (place / 2) as u8;
+        for component in 0..4 {
+            let word = constants.get(usize::from(number) * 4 + component).copied().unwrap_or(0);
+            registers.set_word(register, place % 2 * 4 + component, word);
+        }
+    }
+}
 
 /// What a run shares between threads.
 pub(super) struct Surroundings<'a> {

@@ -8,6 +8,7 @@
 mod alu;
 mod buffers;
 mod conditions;
+mod geometry;
 mod interface;
 mod memory;
 mod operands;
@@ -16,7 +17,7 @@ mod texture;
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::body::{CfEvent, JumpKind};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader};
+use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 use tgsi_registers::chase;
 use tgsi_registers::modifiers::ModifierPolicy;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source, push_legal};
@@ -27,6 +28,7 @@ use crate::machine::{Alu, Machine, MachineInstruction, Op, Program};
 use crate::options::IntelOptions;
 use crate::program::{Bindings, Texture};
 
+use geometry::Geometry;
 use interface::Interface;
 pub(crate) use interface::Interfaces;
 use memory::ArrayStore;
@@ -69,19 +71,22 @@ struct Selector<'a> {
     push: Vec<u16>,
     bindings: Bindings,
     textures: Vec<Texture>,
+    geometry: Option<Geometry>,
 }
 
 /// Selects the instructions of a lowered shader.
 pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected, IntelError> {
     let entry = shader.entry_point().ok_or(IntelError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(IntelError::NoEntryPoint)?;
+    let interface = Interface::of(shader, body);
+    let machine = Machine { chip: options.chip, has_uniform_inputs: interface.has_uniform_inputs() };
     let mut selector = Selector {
         shader,
         body,
         chip: options.chip,
         policy: options.modifiers(),
-        program: Program::new(Machine { chip: options.chip }, 0),
-        interface: Interface::of(shader, body),
+        program: Program::new(machine, 0),
+        interface,
         temps: SecondaryMap::new(),
         arrays: SecondaryMap::new(),
         scratch: 0,
@@ -90,11 +95,16 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         push: interface::pushed_uniforms(body, options.push_limit()),
         bindings: Bindings::of(shader),
         textures: Vec::new(),
+        geometry: None,
     };
+    if shader.stage == ShaderStage::Geometry {
+        selector.begin_geometry(shader, selector.interface.slots());
+    }
     selector.select_body()?;
-    let Selector { program, interface, scratch, push, bindings, mut textures, .. } = selector;
+    selector.end_geometry();
+    let Selector { program, interface, scratch, push, bindings, mut textures, geometry, .. } = selector;
     textures.sort_unstable_by_key(|texture| texture.unit);
-    Ok(Selected { program, interfaces: interface.finish(), push, scratch, bindings, textures })
+    Ok(Selected { program, interfaces: interface.finish(shader, geometry), push, scratch, bindings, textures })
 }
 
 impl Selector<'_> {
@@ -156,7 +166,7 @@ impl Selector<'_> {
 
     fn select_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), IntelError> {
         use IntrinsicOp::{
-            Barrier, DeclReg, GetSsboSize, LoadInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4,
+            Barrier, DeclReg, EmitVertex, EndPrimitive, GetSsboSize, LoadInput, LoadPerVertexInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4,
             LoadUniform, Nop, SsboAtomic, SsboAtomicSwap, StoreOutput, StoreReg, StoreRegIndirect, StoreSsbo,
         };
         match op {
@@ -168,7 +178,9 @@ impl Selector<'_> {
             LoadUniform => self.load_uniform(inst),
             LoadUbo => self.load_ubo(inst),
             LoadUboVec4 => self.load_ubo_vec4(inst),
-            LoadInput => self.load_input(inst),
+            LoadInput | LoadPerVertexInput => self.load_input(inst),
+            EmitVertex => self.emit_vertex(inst),
+            EndPrimitive => self.end_primitive(inst),
             StoreOutput => self.store_output(inst),
             LoadSsbo => self.load_ssbo(inst),
             StoreSsbo => self.store_ssbo(inst),

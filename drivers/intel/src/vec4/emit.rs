@@ -18,6 +18,8 @@ pub(super) struct Emitter<'a> {
     pub(super) operands: Operands<'a>,
     pub(super) instructions: Vec<Instruction>,
     loops: Vec<LoopStart>,
+    /// The size of control data of geometry programs.
+    pub(super) control_size: u32,
 }
 
 /// Where comparisons that write a register write flags, which nothing reads.
@@ -31,11 +33,35 @@ impl<'a> Emitter<'a> {
         constants: &'a tgsi_vec4::Constants,
     ) -> Emitter<'a> {
         let operands = Operands { layout, push, constants };
-        Emitter { chip, operands, instructions: Vec::new(), loops: Vec::new() }
+        Emitter { chip, operands, instructions: Vec::new(), loops: Vec::new(), control_size: 0 }
     }
 
     /// The instructions of a vertex program.
     pub(super) fn vertex_program(mut self, program: &Program) -> Result<Vec<Instruction>, IntelError> {
+        self.body(program)?;
+        self.write_vertex();
+        self.finish()
+    }
+
+    /// The instructions of a geometry program.
+    pub(super) fn geometry_program(
+        mut self,
+        program: &Program,
+        control_size: u32,
+    ) -> Result<Vec<Instruction>, IntelError> {
+        self.control_size = control_size;
+        self.clear_header();
+        self.body(program)?;
+        self.finish()
+    }
+
+    fn finish(mut self) -> Result<Vec<Instruction>, IntelError> {
+        set_targets(&mut self.instructions, &self.loops)?;
+        Ok(self.instructions)
+    }
+
+    /// The instructions of a program, without its end.
+    fn body(&mut self, program: &Program) -> Result<(), IntelError> {
         // Parts of the header that the program does not write are zeros.
         if let Some(header) = self.operands.layout.slot(0) {
             let to = Destination::vectors(header, Type::Ud, WriteMask::XYZW);
@@ -48,9 +74,7 @@ impl<'a> Emitter<'a> {
                 return Err(IntelError::Lacks { inst: None, chip: self.chip, what });
             }
         }
-        self.write_vertex();
-        set_targets(&mut self.instructions, &self.loops)?;
-        Ok(self.instructions)
+        Ok(())
     }
 
     fn emit(&mut self, instruction: &MachineInstruction, channels: impl Fn(usize) -> u8) -> Option<()> {
@@ -60,6 +84,7 @@ impl<'a> Emitter<'a> {
             Op::Select | Op::SelectByOne => self.select(instruction, &channels),
             Op::Product(product) => self.product(instruction, product, &channels),
             Op::Message(message) => self.message(instruction, message),
+            Op::Header(value) => self.header_value(instruction, value),
             Op::If => {
                 let guard = instruction.guard?;
                 let predicate = Predicate { inverse: guard.condition == UNLESS_SET, ..Predicate::NORMAL };

@@ -25,11 +25,11 @@ use crate::error::IntelError;
 use crate::isa::{Chip, Instruction, compact_program, encode_program};
 use crate::machine::Program;
 use crate::options::IntelOptions;
-use crate::program::{Kernel, VertexProgram};
+use crate::program::{GeometryProgram, Kernel, VertexProgram};
 use crate::select::{Interfaces, Selected};
 
 use emit::Emitter;
-use layout::Layout;
+use layout::{Layout, Payload};
 use spill::allocate_within;
 
 /// The passes before allocation, rerun until none changes anything.
@@ -57,14 +57,22 @@ fn optimize(program: &mut Program) {
 /// Optimises, allocates and encodes a program.
 pub(crate) fn finish(selected: Selected, options: &IntelOptions) -> Result<crate::program::Program, IntelError> {
     let Selected { mut program, interfaces, push, scratch, bindings, textures } = selected;
-    let Interfaces::Vertex(interface) = interfaces;
+    let (dispatch_start, inputs, slots) = match &interfaces {
+        Interfaces::Vertex(interface) => (1, interface.attributes.into(), interface.vue.len()),
+        Interfaces::Geometry(interface) => {
+            (1 + u8::from(interface.has_primitive_id), interface.input_registers(), interface.vue.len())
+        }
+    };
+    let payload = Payload { dispatch_start, pushed: push.len(), inputs };
     if options.optimize {
         optimize(&mut program);
     }
     let mut scratch = scratch;
-    let layout_of = |program: &Program| Layout::new(program, push.len(), interface.attributes, interface.vue.len());
+    // A geometry program has several vertices, each with all outputs.
+    let may_write_early = options.optimize && matches!(interfaces, Interfaces::Vertex(_));
+    let layout_of = |program: &Program| Layout::new(program, &payload, slots);
     let room = |program: &Program| layout_of(program).room().min(if options.few_registers { FEW } else { u32::MAX });
-    let fits = allocate_within(&mut program, &mut scratch, options.optimize, room);
+    let fits = allocate_within(&mut program, &mut scratch, may_write_early, room);
     let layout = layout_of(&program);
     if !fits {
         let (found, limit) = (program.num_temps(), layout.room());
@@ -75,20 +83,26 @@ pub(crate) fn finish(selected: Selected, options: &IntelOptions) -> Result<crate
         merge_instructions(&mut program);
     }
     let emitter = Emitter::new(options.chip, &layout, &push, &program.constants);
-    let instructions = emitter.vertex_program(&program)?;
+    let instructions = match &interfaces {
+        Interfaces::Vertex(_) => emitter.vertex_program(&program)?,
+        Interfaces::Geometry(interface) => emitter.geometry_program(&program, interface.control_size)?,
+    };
     let registers = layout.end();
     let words = encoded(&instructions, options)?;
     let kernel = Kernel {
         chip: options.chip,
         words,
         registers,
-        dispatch_start: 1,
+        dispatch_start,
         push,
         scratch: scratch_size(scratch),
         bindings,
         textures,
     };
-    Ok(crate::program::Program::Vertex(VertexProgram { kernel, interface }))
+    Ok(match interfaces {
+        Interfaces::Vertex(interface) => crate::program::Program::Vertex(VertexProgram { kernel, interface }),
+        Interfaces::Geometry(interface) => crate::program::Program::Geometry(GeometryProgram { kernel, interface }),
+    })
 }
 
 /// The size of the scratch space of a thread, for vectors of both vertices: the hardware has powers of two.

@@ -28,6 +28,11 @@ impl Operands<'_> {
         let index = u8::try_from(source.index).ok();
         Some(match source.file {
             File::Temporary => (self.layout.temporaries.checked_add(index?)?, 0, false),
+            File::Input if self.layout.has_half_inputs => {
+                let index = u32::try_from(source.index).ok()?;
+                let register = u8::try_from(u32::from(self.layout.attributes) + index / 2).ok()?;
+                (register, (index % 2) as u8 * 16, true)
+            }
             File::Input => (self.layout.attributes.checked_add(index?)?, 0, false),
             File::Output => (self.layout.slot(index?)?, 0, false),
             File::Uniform => {
