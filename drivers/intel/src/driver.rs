@@ -136,8 +136,7 @@ impl Target for IntelTarget {
             return fidelity;
         }
         // The simulator rounds these from 64 bits.
-        fidelity.approximations =
-            &[AluOp::Fpow, AluOp::Frsq, AluOp::Fsin, AluOp::Fcos, AluOp::Fexp2, AluOp::Flog2];
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Frsq, AluOp::Fsin, AluOp::Fcos, AluOp::Fexp2, AluOp::Flog2];
         fidelity
     }
 

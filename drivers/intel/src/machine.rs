@@ -2,7 +2,7 @@
 //!
 //! | file | index |
 //! |---|---|
-//! | temporary | a virtual register: one vector of four components for each of the two vertices |
+//! | temporary | a virtual register: one vector of four components for each of the two vertices; below [`PAYLOAD`] a register of the payload of messages |
 //! | input | the number of the attribute in the payload |
 //! | output | the slot in the vertex entry (VUE) |
 //! | uniform | the register of constant buffer 0, which is pushed |
@@ -21,6 +21,8 @@ use crate::message::Message;
 
 /// The special register of the flags that selections and branches test.
 pub const FLAG: u8 = 0;
+/// The number of registers of payloads of messages: the temporaries with lower numbers.
+pub const PAYLOAD: u32 = 6;
 /// The condition of a guard that passes where the flag is set.
 pub const IF_SET: u8 = 0;
 /// The condition of a guard that passes where the flag is not set.
@@ -177,9 +179,8 @@ impl SimpleMachine for Machine {
             return false;
         }
         let to_flag = instruction.destination.is_some_and(|to| to.file == File::Special);
-        let is_register = |source: &Source| {
-            source.file == File::Temporary || source.file == File::Input && !self.has_uniform_inputs
-        };
+        let is_register =
+            |source: &Source| source.file == File::Temporary || source.file == File::Input && !self.has_uniform_inputs;
         match instruction.op {
             Op::Alu(alu) => accepts_alu(self, instruction, alu),
             Op::Select | Op::SelectByOne => {
@@ -208,7 +209,8 @@ impl SimpleMachine for Machine {
             Op::Message(message) => {
                 let takes = |number: usize, source: &Source| {
                     // The place of a vector in scratch space may be a constant.
-                    let is_place = number == 0 && matches!(message, Message::ScratchRead | Message::ScratchWrite { .. });
+                    let is_place =
+                        number == 0 && matches!(message, Message::ScratchRead | Message::ScratchWrite { .. });
                     source.is_plain() && (is_register(source) || is_place && source.file == File::Constant)
                 };
                 !to_flag && !instruction.saturate && sources.iter().enumerate().all(|(n, source)| takes(n, source))

@@ -223,14 +223,23 @@ impl Dispatch {
     }
 }
 
+/// The control data of vertices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Control {
+    /// A bit, which ends the primitive after the vertex.
+    Cut,
+    /// Two bits, with the stream of the vertex. Primitives are points.
+    Stream,
+}
+
 /// The interface of a geometry program.
 ///
 /// Registers at the start of a thread: g0, with the handles of entries and the numbers of invocations (bits 27 to 31) in
 /// dwords 0 and 1; the numbers of primitives in dwords 0 and 4 of g1, if the program reads them; pushed constants; for
 /// each vertex [`GeometryInterface::read_length`] pairs of slots.
 ///
-/// An entry has control data of [`GeometryInterface::control_size`] units, a bit for each vertex after which the
-/// primitive ends, then vertices of [`GeometryInterface::vertex_size`] units. The message that ends the thread states
+/// An entry has control data of [`GeometryInterface::control_size`] units, one or two bits for each vertex, then vertices of [`GeometryInterface::vertex_size`] units. The message that ends the thread states
 /// the numbers of vertices in dword 2 of its header.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GeometryInterface {
@@ -254,6 +263,8 @@ pub struct GeometryInterface {
     pub limit: u32,
     /// The size of a vertex in units of 32 bytes.
     pub vertex_size: u32,
+    /// The control data, if there are any.
+    pub control: Option<Control>,
     /// The size of the control data in units of 32 bytes.
     pub control_size: u32,
 }

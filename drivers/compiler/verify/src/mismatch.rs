@@ -321,9 +321,8 @@ mod tests {
             result.outputs.emitted[0] = primitives.iter().map(|&count| vec![vec![[0; 4]]; count]).collect();
             result
         };
-        let differ = |a: &[usize], b: &[usize]| {
-            first_mismatch(&shader, Rule::Exact, &emitted(a), &emitted(b)).is_some()
-        };
+        let differ =
+            |a: &[usize], b: &[usize]| first_mismatch(&shader, Rule::Exact, &emitted(a), &emitted(b)).is_some();
         assert!(!differ(&[0, 3, 0, 1], &[3, 1]));
         assert!(differ(&[3, 1], &[4]) && differ(&[3, 1], &[1, 3]) && differ(&[3], &[3, 1]));
     }

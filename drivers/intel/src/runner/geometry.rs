@@ -9,7 +9,7 @@ use super::resources::{Surroundings, push_constants};
 use super::run_error;
 use crate::container::words_to_bytes;
 use crate::isa::{Register, Source};
-use crate::program::{Dispatch, GeometryProgram};
+use crate::program::{Control, Dispatch, GeometryProgram};
 use crate::simulator::{Launch, Registers, Simulator};
 
 /// A geometry program with valid words.
@@ -31,7 +31,8 @@ impl GeometryRunner {
     /// [`RunError::Code`]: words are not an instruction, or no message ends the thread.
     pub(super) fn new(program: GeometryProgram) -> Result<GeometryRunner, RunError> {
         let kernel = &program.kernel;
-        let simulator = Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
+        let simulator =
+            Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
         let ends = |instruction: &&crate::isa::Instruction| instruction.message().is_some_and(|m| m.end_of_thread);
         let last = simulator.instructions().iter().find(ends).and_then(|instruction| instruction.sources.first());
         let end = match last.and_then(Source::operand).map(|operand| operand.register) {
@@ -83,12 +84,11 @@ impl GeometryRunner {
         registers
     }
 
-    /// The primitives in an entry.
-    fn primitives(&self, surroundings: &Surroundings<'_>, handle: u32, count: u32) -> Vec<Vec<Vec<Vec4>>> {
+    /// Adds the primitives in an entry to those of all streams.
+    fn add_primitives(&self, surroundings: &Surroundings<'_>, handle: u32, count: u32, emitted: &mut Emitted) {
         let interface = &self.program.interface;
         let registers = interface.outputs.iter().map(|output| output.register as usize + 1).max().unwrap_or(0);
         let row_of = |row: u32| surroundings.entries.get(&(handle, row)).copied().unwrap_or_default();
-        let mut primitives = Vec::new();
         let mut open: Vec<Vec<Vec4>> = Vec::new();
         for number in 0..count.min(interface.limit) {
             let start = (interface.control_size + number * interface.vertex_size) * 2;
@@ -99,19 +99,28 @@ impl GeometryRunner {
                     vertex[output.register as usize][component] = row[(component + usize::from(output.component)) % 4];
                 }
             }
-            open.push(vertex);
-            let is_cut = interface.control_size != 0
-                && row_of(number / 128)[(number / 32 % 4) as usize] >> (number % 32) & 1 != 0;
-            if is_cut {
-                primitives.push(std::mem::take(&mut open));
+            // The bits of control data from the one of the vertex on.
+            let bits_at = |bit: u32| row_of(bit / 128)[(bit / 32 % 4) as usize] >> (bit % 32);
+            match interface.control {
+                Some(Control::Stream) => {
+                    emitted[(bits_at(number * 2) & 3) as usize].push(vec![vertex]);
+                    continue;
+                }
+                Some(Control::Cut) if bits_at(number) & 1 != 0 => {
+                    open.push(vertex);
+                    emitted[0].push(std::mem::take(&mut open));
+                }
+                Some(Control::Cut) | None => open.push(vertex),
             }
         }
         if !open.is_empty() {
-            primitives.push(open);
+            emitted[0].push(open);
         }
-        primitives
     }
 }
+
+/// For each stream its primitives, for each primitive its vertices, for each vertex its registers.
+type Emitted = [Vec<Vec<Vec<Vec4>>>; 4];
 
 impl Runner for GeometryRunner {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
@@ -144,7 +153,7 @@ impl Runner for GeometryRunner {
             let counts = result.registers.word(self.end, 2);
             for (half, handle) in handles.into_iter().enumerate().take(lanes) {
                 let count = counts >> (16 * half) & 0xffff;
-                outputs.emitted[0].extend(self.primitives(&surroundings, handle, count));
+                self.add_primitives(&surroundings, handle, count, &mut outputs.emitted);
             }
         }
         outputs.counters = surroundings.counter_words();

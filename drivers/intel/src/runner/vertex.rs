@@ -28,7 +28,8 @@ impl VertexRunner {
     /// [`RunError::Code`]: words are not an instruction.
     pub(super) fn new(program: VertexProgram) -> Result<VertexRunner, RunError> {
         let kernel = &program.kernel;
-        let simulator = Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
+        let simulator =
+            Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
         Ok(VertexRunner { program, simulator })
     }
 
@@ -50,9 +51,8 @@ impl VertexRunner {
                     set(input.slot, component, inputs.inputs.get(input.register as usize, component, lane));
                 }
             }
-            let value = |value: SystemValue| -> Option<u32> {
-                inputs.system_values.get(&value)?.first()?.get(lane).copied()
-            };
+            let value =
+                |value: SystemValue| -> Option<u32> { inputs.system_values.get(&value)?.first()?.get(lane).copied() };
             let or_zero = |known: Option<u32>| known.unwrap_or(0);
             // The base of an indexed draw is the first vertex.
             let base = value(SystemValue::FirstVertex).or(value(SystemValue::BaseVertex));

@@ -1,7 +1,7 @@
 //! Geometry programs: vertices, primitives, and the end of a thread.
 //!
-//! An entry of a primitive begins with control data: a bit for each vertex, which ends the primitive after it. Vertices
-//! follow. The program counts vertices, and writes control data in units of 32 bits.
+//! An entry of a primitive begins with control data: a bit for each vertex, which ends the primitive after it, or two
+//! bits with its stream. Vertices follow. The program counts vertices, and writes control data in units of 32 bits.
 
 use tgsi_ir::body::CfEvent;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
@@ -15,6 +15,7 @@ use crate::error::IntelError;
 use crate::isa::{Condition, Opcode, Type};
 use crate::machine::{Alu, COPY, Op};
 use crate::message::Message;
+use crate::program::Control;
 
 /// The limit of vertices of a shader that states none.
 const ANY_VERTICES: u32 = 256;
@@ -27,8 +28,8 @@ const BITS: u32 = 32;
 pub(super) struct Geometry {
     /// The maximum number of vertices.
     pub(super) limit: u32,
-    /// Whether primitives end before the last one.
-    pub(super) has_cuts: bool,
+    /// The control data, if there are any.
+    pub(super) control: Option<Control>,
     /// Whether the limit is checked: the shader could emit more vertices.
     is_limited: bool,
     /// The size of a vertex in units of 32 bytes.
@@ -37,6 +38,14 @@ pub(super) struct Geometry {
     count: Source,
     /// The current bits of control data, in x.
     bits: Source,
+}
+
+/// The bits of control data of a vertex.
+fn bits_of(control: Control) -> u32 {
+    match control {
+        Control::Cut => 1,
+        Control::Stream => 2,
+    }
 }
 
 /// The number of emissions that a run executes at most; `None` if some are in loops.
@@ -63,7 +72,7 @@ fn emissions(body: &Body) -> Option<u32> {
 impl Geometry {
     /// The units of control data.
     pub(super) fn control_words(&self) -> u32 {
-        if self.has_cuts { self.limit.div_ceil(BITS) } else { 0 }
+        self.control.map_or(0, |control| self.limit.saturating_mul(bits_of(control)).div_ceil(BITS))
     }
 }
 
@@ -75,14 +84,23 @@ impl Selector<'_> {
             limit => limit,
         };
         let body = self.body;
-        let mut insts = body.blocks().flat_map(|block| body.insts(block));
-        let has_cuts = insts.any(|inst| body.intrinsic(inst) == Some(IntrinsicOp::EndPrimitive));
+        let mut control = None;
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            match body.intrinsic(inst) {
+                Some(IntrinsicOp::EmitVertex) if body.index(inst, IndexKind::StreamId) != 0 => {
+                    control = Some(Control::Stream);
+                    break;
+                }
+                Some(IntrinsicOp::EndPrimitive) => control = Some(Control::Cut),
+                _ => {}
+            }
+        }
         let is_limited = emissions(body).is_none_or(|count| count > limit);
         let (count, bits) = (self.new_temp(), self.new_temp());
         let vertex_size = slots.div_ceil(2);
-        self.geometry = Some(Geometry { limit, has_cuts, is_limited, vertex_size, count, bits });
+        self.geometry = Some(Geometry { limit, control, is_limited, vertex_size, count, bits });
         self.clear(count);
-        if has_cuts {
+        if control.is_some() {
             self.clear(bits);
         }
     }
@@ -112,7 +130,7 @@ impl Selector<'_> {
             let most = Alu::with(Opcode::Sel, Type::Ud, Condition::Ge);
             let last = self.computed(most, 1, [lane(count, 0), one]);
             let last = self.computed(Alu { negated: 0b10, ..alu(Opcode::Add, Type::D) }, 1, [lane(last, 0), one]);
-            let shift = self.word(5);
+            let shift = self.word(5 - geometry.control.map_or(0, |control| bits_of(control) - 1));
             let unit = self.computed(alu(Opcode::Shr, Type::Ud), 1, [lane(last, 0), shift]);
             let two = self.word(2);
             let row = self.computed(alu(Opcode::Shr, Type::Ud), 1, [lane(unit, 0), two]);
@@ -136,8 +154,9 @@ impl Selector<'_> {
     }
 
     pub(super) fn emit_vertex(&mut self, inst: Inst) -> Result<(), IntelError> {
-        if self.body.index(inst, IndexKind::StreamId) != 0 {
-            return Err(self.lacks(inst, "streams of vertices beyond the first one"));
+        let stream = self.body.index(inst, IndexKind::StreamId) as u32;
+        if stream > 3 {
+            return Err(self.lacks(inst, "streams of vertices beyond the fourth one"));
         }
         let Some(geometry) = self.geometry else { return Err(self.lacks(inst, "vertices in this stage")) };
         let Geometry { count, bits, .. } = geometry;
@@ -146,7 +165,7 @@ impl Selector<'_> {
         }
         if geometry.control_words() > 1 {
             // A unit is complete.
-            let within = self.word(BITS - 1);
+            let within = self.word(BITS / geometry.control.map_or(1, bits_of) - 1);
             let within = self.computed(alu(Opcode::And, Type::Ud), 1, [lane(count, 0), within]);
             self.if_compared(Condition::Z, within, 0);
             self.if_compared(Condition::Nz, count, 0);
@@ -159,6 +178,13 @@ impl Selector<'_> {
         let offset = self.computed(alu(Opcode::Mul, Type::D), 1, [lane(count, 0), size]);
         self.push(Instruction::new(Op::Message(Message::EmitVertex), None, [offset]));
         let one = self.word(1);
+        if stream != 0 {
+            // Shifts use five bits of the count.
+            let place = self.computed(alu(Opcode::Shl, Type::Ud), 1, [lane(count, 0), one]);
+            let stream = self.word(stream);
+            let stream = self.computed(alu(Opcode::Shl, Type::Ud), 1, [stream, lane(place, 0)]);
+            self.emit_to(alu(Opcode::Or, Type::Ud), Self::to_x(bits), [lane(bits, 0), lane(stream, 0)]);
+        }
         self.emit_to(alu(Opcode::Add, Type::D), Self::to_x(count), [lane(count, 0), one]);
         if geometry.is_limited {
             self.push_flow(Op::EndIf, None);
@@ -166,11 +192,9 @@ impl Selector<'_> {
         Ok(())
     }
 
-    pub(super) fn end_primitive(&mut self, inst: Inst) -> Result<(), IntelError> {
-        if self.body.index(inst, IndexKind::StreamId) != 0 {
-            return Err(self.lacks(inst, "streams of vertices beyond the first one"));
-        }
-        let Some(Geometry { count, bits, .. }) = self.geometry else { return Ok(()) };
+    pub(super) fn end_primitive(&mut self) {
+        // With streams, primitives are points.
+        let Some(Geometry { count, bits, control: Some(Control::Cut), .. }) = self.geometry else { return };
         // The bit of the last vertex, if there is one: shifts use five bits of the count.
         self.if_compared(Condition::Nz, count, 0);
         let one = self.word(1);
@@ -178,13 +202,12 @@ impl Selector<'_> {
         let bit = self.computed(alu(Opcode::Shl, Type::Ud), 1, [one, lane(last, 0)]);
         self.emit_to(alu(Opcode::Or, Type::Ud), Self::to_x(bits), [lane(bits, 0), lane(bit, 0)]);
         self.push_flow(Op::EndIf, None);
-        Ok(())
     }
 
     /// Ends a geometry program.
     pub(super) fn end_geometry(&mut self) {
         let Some(geometry) = self.geometry else { return };
-        if geometry.has_cuts {
+        if geometry.control.is_some() {
             self.write_control(geometry);
         }
         let count = self.in_x(geometry.count);

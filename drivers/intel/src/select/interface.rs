@@ -160,6 +160,7 @@ impl Interface {
                 vue: self.vue,
                 limit: geometry.limit,
                 vertex_size,
+                control: geometry.control,
                 // Eight words are a unit.
                 control_size: geometry.control_words().div_ceil(8),
             });

@@ -20,11 +20,11 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 use tgsi_registers::chase;
 use tgsi_registers::modifiers::ModifierPolicy;
-use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source, push_legal};
+use tgsi_vec4::simple::{Destination, File, Guard, Instruction, SimpleMachine, Source, push_legal};
 
 use crate::error::IntelError;
 use crate::isa::{Chip, Condition, Opcode};
-use crate::machine::{Alu, Machine, MachineInstruction, Op, Program};
+use crate::machine::{Alu, COPY, Machine, MachineInstruction, Op, PAYLOAD, Program};
 use crate::options::IntelOptions;
 use crate::program::{Bindings, Texture};
 
@@ -72,7 +72,12 @@ struct Selector<'a> {
     bindings: Bindings,
     textures: Vec<Texture>,
     geometry: Option<Geometry>,
+    /// Rows of constants in registers of the current block.
+    constants: Vec<([u32; 4], Source)>,
 }
+
+/// The maximum number of constants that instructions of a block share.
+const BLOCK_CONSTANTS: usize = 16;
 
 /// Selects the instructions of a lowered shader.
 pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected, IntelError> {
@@ -85,7 +90,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         body,
         chip: options.chip,
         policy: options.modifiers(),
-        program: Program::new(machine, 0),
+        program: Program::new(machine, PAYLOAD),
         interface,
         temps: SecondaryMap::new(),
         arrays: SecondaryMap::new(),
@@ -96,6 +101,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         bindings: Bindings::of(shader),
         textures: Vec::new(),
         geometry: None,
+        constants: Vec::new(),
     };
     if shader.stage == ShaderStage::Geometry {
         selector.begin_geometry(shader, selector.interface.slots());
@@ -129,6 +135,7 @@ impl Selector<'_> {
     }
 
     fn select_block(&mut self, block: Block) -> Result<(), IntelError> {
+        self.constants.clear();
         let mut next = self.body.first_inst(block);
         while let Some(inst) = next {
             self.select_instruction(inst)?;
@@ -166,8 +173,9 @@ impl Selector<'_> {
 
     fn select_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), IntelError> {
         use IntrinsicOp::{
-            Barrier, DeclReg, EmitVertex, EndPrimitive, GetSsboSize, LoadInput, LoadPerVertexInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4,
-            LoadUniform, Nop, SsboAtomic, SsboAtomicSwap, StoreOutput, StoreReg, StoreRegIndirect, StoreSsbo,
+            Barrier, DeclReg, EmitVertex, EndPrimitive, GetSsboSize, LoadInput, LoadPerVertexInput, LoadReg,
+            LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4, LoadUniform, Nop, SsboAtomic, SsboAtomicSwap, StoreOutput,
+            StoreReg, StoreRegIndirect, StoreSsbo,
         };
         match op {
             DeclReg => {
@@ -180,7 +188,10 @@ impl Selector<'_> {
             LoadUboVec4 => self.load_ubo_vec4(inst),
             LoadInput | LoadPerVertexInput => self.load_input(inst),
             EmitVertex => self.emit_vertex(inst),
-            EndPrimitive => self.end_primitive(inst),
+            EndPrimitive => {
+                self.end_primitive();
+                Ok(())
+            }
             StoreOutput => self.store_output(inst),
             LoadSsbo => self.load_ssbo(inst),
             StoreSsbo => self.store_ssbo(inst),
@@ -220,9 +231,30 @@ impl Selector<'_> {
         Source::new(File::Constant, self.program.constants.intern([word; 4])).swizzled([0; 4])
     }
 
-    /// Appends an instruction, with its constants in the form and at the place that instructions can contain.
+    /// Appends an instruction, with its constants in the form and at the place that instructions can contain. Others
+    /// are registers, which the instructions of a block share.
     fn push(&mut self, mut instruction: MachineInstruction) {
         self.normalize_constants(&mut instruction);
+        for number in (0..instruction.sources.len()).rev() {
+            let source = instruction.sources[number];
+            if source.file != File::Constant || self.program.machine.accepts(&instruction) {
+                continue;
+            }
+            let words = words_of(&self.program.constants, &source);
+            let known = self.constants.iter().find(|(known, _)| *known == words).map(|&(_, register)| register);
+            let register = known.unwrap_or_else(|| {
+                let register = self.new_temp();
+                let row = Source::new(File::Constant, self.program.constants.intern(words));
+                let to = Destination::new(File::Temporary, register.index, 15);
+                self.program.push(Instruction::new(COPY, Some(to), [row]));
+                if self.constants.len() == BLOCK_CONSTANTS {
+                    self.constants.remove(0);
+                }
+                self.constants.push((words, register));
+                register
+            });
+            instruction.sources[number] = register;
+        }
         push_legal(&mut self.program, instruction);
     }
 
@@ -239,6 +271,7 @@ impl Selector<'_> {
     }
 
     fn push_flow(&mut self, op: Op, guard: Option<Guard>) {
+        self.constants.clear();
         let mut instruction = Instruction::new(op, None, []);
         instruction.guard = guard;
         self.program.push(instruction);

@@ -116,7 +116,9 @@ impl Selector<'_> {
                 | SamplerOp::ResourceInfo
                 | SamplerOp::SampleInfo
         );
-        if has_sampler && (texture.1.is_some() || sampler.1.is_some()) && (sampler.0 != texture.0 || sampler.1 != texture.1)
+        if has_sampler
+            && (texture.1.is_some() || sampler.1.is_some())
+            && (sampler.0 != texture.0 || sampler.1 != texture.1)
         {
             return Err(self.lacks(inst, "separate run-time indices of textures and samplers"));
         }

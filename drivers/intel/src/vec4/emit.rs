@@ -1,6 +1,6 @@
 //! Instructions of the machine for those of a program.
 
-use tgsi_vec4::simple::{File, Source};
+use tgsi_vec4::simple::{File, Guard, Source};
 
 use super::branches::{LoopStart, set_targets};
 use super::layout::Layout;
@@ -20,6 +20,20 @@ pub(super) struct Emitter<'a> {
     loops: Vec<LoopStart>,
     /// The size of control data of geometry programs.
     pub(super) control_size: u32,
+}
+
+/// The predicate of a condition of control flow.
+fn predicate_of(guard: Guard) -> Predicate {
+    Predicate { inverse: guard.condition == UNLESS_SET, ..Predicate::NORMAL }
+}
+
+/// The opcode of a jump in a loop.
+fn jump_opcode(op: Op) -> Option<Opcode> {
+    match op {
+        Op::Break => Some(Opcode::Break),
+        Op::Continue => Some(Opcode::Cont),
+        _ => None,
+    }
 }
 
 /// Where comparisons that write a register write flags, which nothing reads.
@@ -67,8 +81,22 @@ impl<'a> Emitter<'a> {
             let to = Destination::vectors(header, Type::Ud, WriteMask::XYZW);
             self.instructions.push(Instruction::vector(Opcode::Mov, to, [Immediate::Ud(0).into()]));
         }
-        for (number, instruction) in program.instructions().iter().enumerate() {
+        let list = program.instructions();
+        // The instructions that a jump under a condition has taken the place of.
+        let mut skipped = 0;
+        for (number, instruction) in list.iter().enumerate() {
+            if number < skipped {
+                continue;
+            }
             let channels = |source: usize| program.accesses()[number].channels(source);
+            if let [MachineInstruction { op: Op::If, guard: Some(guard), .. }, jump, end, ..] = &list[number..]
+                && let Some(opcode) = jump_opcode(jump.op)
+                && end.op == Op::EndIf
+            {
+                self.branch(opcode, Some(predicate_of(*guard)));
+                skipped = number + 3;
+                continue;
+            }
             if self.emit(instruction, channels).is_none() {
                 let what = format!("form of an instruction after allocation: {instruction}");
                 return Err(IntelError::Lacks { inst: None, chip: self.chip, what });
@@ -86,9 +114,7 @@ impl<'a> Emitter<'a> {
             Op::Message(message) => self.message(instruction, message),
             Op::Header(value) => self.header_value(instruction, value),
             Op::If => {
-                let guard = instruction.guard?;
-                let predicate = Predicate { inverse: guard.condition == UNLESS_SET, ..Predicate::NORMAL };
-                self.branch(Opcode::If, Some(predicate));
+                self.branch(Opcode::If, Some(predicate_of(instruction.guard?)));
                 Some(())
             }
             Op::Else => self.plain_branch(Opcode::Else),
@@ -221,10 +247,8 @@ impl<'a> Emitter<'a> {
     fn select(&mut self, instruction: &MachineInstruction, channels: &impl Fn(usize) -> u8) -> Option<()> {
         let [flag, chosen, other] = instruction.sources.as_slice() else { return None };
         let to = self.operands.destination(&instruction.destination?, Type::Ud)?;
-        let sources = [
-            self.operands.source(chosen, Type::Ud, channels(1))?,
-            self.operands.source(other, Type::Ud, channels(2))?,
-        ];
+        let sources =
+            [self.operands.source(chosen, Type::Ud, channels(1))?, self.operands.source(other, Type::Ud, channels(2))?];
         let control = if instruction.op == Op::Select {
             PredicateControl::Normal
         } else {

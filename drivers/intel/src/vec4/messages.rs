@@ -5,8 +5,8 @@ use tgsi_vec4::simple::{File, Source};
 use super::emit::{Emitter, UNUSED_FLAG};
 use crate::isa::{
     AccessMode, Chip, Condition, Descriptor, Destination, Detail, ExecutionSize, Flag, Immediate, Instruction,
-    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type, VerticalStride,
-    WriteMask, arf, descriptor,
+    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type,
+    VerticalStride, WriteMask, arf, descriptor,
 };
 use crate::machine::{HeaderValue, MachineInstruction};
 use crate::message::{BufferAccess, BufferMessage, Message, SamplerMessage};
@@ -164,6 +164,9 @@ impl Emitter<'_> {
 
     /// Copies a source to a register of a payload.
     fn load_payload(&mut self, register: u8, source: &Source, channels: u8) -> Option<()> {
+        if is_in_place(source, channels) && self.operands.register(source) == Some(register) {
+            return Some(());
+        }
         let operand = self.operands.operand(source, Type::Ud, channels)?;
         let to = Destination::vectors(register, Type::Ud, WriteMask(channels));
         self.instructions.push(Instruction::vector(Opcode::Mov, to, [operand.into()]));

@@ -3,6 +3,7 @@
 //! | step | effect |
 //! |---|---|
 //! | passes of [`tgsi_vec4`] | fewer instructions |
+//! | [`payload`] | values that are computed in the payload of their message |
 //! | [`spill`] | registers; temporaries that do not fit are in scratch space |
 //! | [`layout`] | places of payload, temporaries, messages and outputs in the general registers |
 //! | [`emit`], [`operands`], [`messages`] | instructions |
@@ -13,6 +14,7 @@ mod emit;
 mod layout;
 mod messages;
 mod operands;
+mod payload;
 mod spill;
 
 use tgsi_vec4::dead_code::remove_dead_code;
@@ -30,7 +32,7 @@ use crate::select::{Interfaces, Selected};
 
 use emit::Emitter;
 use layout::{Layout, Payload};
-use spill::allocate_within;
+use spill::{Steps, allocate_within, temporaries};
 
 /// The passes before allocation, rerun until none changes anything.
 const PASSES: [fn(&mut Program) -> bool; 5] =
@@ -72,10 +74,11 @@ pub(crate) fn finish(selected: Selected, options: &IntelOptions) -> Result<crate
     let may_write_early = options.optimize && matches!(interfaces, Interfaces::Vertex(_));
     let layout_of = |program: &Program| Layout::new(program, &payload, slots);
     let room = |program: &Program| layout_of(program).room().min(if options.few_registers { FEW } else { u32::MAX });
-    let fits = allocate_within(&mut program, &mut scratch, may_write_early, room);
+    let steps = Steps { place_in_payloads: options.optimize, write_outputs_early: may_write_early };
+    let fits = allocate_within(&mut program, &mut scratch, steps, room);
     let layout = layout_of(&program);
     if !fits {
-        let (found, limit) = (program.num_temps(), layout.room());
+        let (found, limit) = (temporaries(&program), layout.room());
         return Err(IntelError::TooMany { what: "registers", found, limit, chip: options.chip });
     }
     if options.optimize {
@@ -127,9 +130,8 @@ fn encoded(instructions: &[Instruction], options: &IntelOptions) -> Result<Vec<u
 fn debug_validate(instructions: &[Instruction], chip: Chip) {
     if cfg!(debug_assertions) {
         let broken = crate::validate::validate_program(instructions, chip);
-        let text = |&(index, rule): &(usize, &crate::validate::Rule)| {
-            format!("{} breaks {}", instructions[index], rule.name)
-        };
+        let text =
+            |&(index, rule): &(usize, &crate::validate::Rule)| format!("{} breaks {}", instructions[index], rule.name);
         debug_assert!(broken.is_empty(), "{}", broken.iter().map(text).collect::<Vec<_>>().join("\n"));
     }
 }

@@ -15,8 +15,10 @@ use tgsi_vec4::Flow;
 use tgsi_vec4::allocate::{AllocationMode, allocate};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
-use crate::machine::{MachineInstruction, Op, Program};
+use crate::machine::{MachineInstruction, Op, PAYLOAD, Program};
 use crate::message::Message;
+
+use super::payload::place_in_payloads;
 
 /// The maximum number of rounds, each of which spills more temporaries than the one before.
 const MAX_ROUNDS: u32 = 64;
@@ -28,20 +30,33 @@ const MAX_DEPTH: i32 = 6;
 /// The least distance of the accesses of a temporary that is worth a spill.
 const SHORTEST: usize = 4;
 
+/// The optimisations of an allocation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    /// Values are computed in the payload of their message.
+    pub(super) place_in_payloads: bool,
+    /// Outputs are written before the end of the program.
+    pub(super) write_outputs_early: bool,
+}
+
 /// Allocates registers. Spills temporaries until they fit into the room, which may depend on the program; the number of
 /// vectors of scratch space grows. Returns whether they fit.
 pub(super) fn allocate_within(
     program: &mut Program,
     scratch: &mut u32,
-    may_write_outputs_early: bool,
+    steps: Steps,
     room: impl Fn(&Program) -> u32,
 ) -> bool {
     // Temporaries from here on come from spills.
     let originals = program.num_temps();
     for round in 0..MAX_ROUNDS {
         let mut allocated = program.clone();
-        allocate(&mut allocated, AllocationMode::Pack, may_write_outputs_early);
-        let excess = allocated.num_temps().saturating_sub(room(&allocated));
+        if steps.place_in_payloads {
+            // After spilling, as messages to the scratch space have payloads, too.
+            place_in_payloads(&mut allocated);
+        }
+        allocate(&mut allocated, AllocationMode::Pack, steps.write_outputs_early);
+        let excess = temporaries(&allocated).saturating_sub(room(&allocated));
         if excess == 0 {
             *program = allocated;
             return true;
@@ -53,6 +68,11 @@ pub(super) fn allocate_within(
         spill(program, &chosen, scratch);
     }
     false
+}
+
+/// The registers of temporaries of a program.
+pub(super) fn temporaries(program: &Program) -> u32 {
+    program.num_temps().saturating_sub(PAYLOAD)
 }
 
 /// The accesses of a temporary.
@@ -103,7 +123,7 @@ fn choose(program: &Program, originals: u32, count: u32) -> Vec<u32> {
     let mut candidates: Vec<(f32, u32)> = (0u32..)
         .zip(&accesses)
         .filter_map(|(temp, entry)| {
-            let entry = entry.as_ref()?;
+            let entry = entry.as_ref().filter(|_| temp >= PAYLOAD)?;
             let length = entry.last - entry.first;
             (length >= SHORTEST).then_some((length as f32 / entry.cost, temp))
         })
