@@ -20,7 +20,7 @@ fn vertex_programs_state_their_payload() {
         (interface.system_values.vertex, interface.system_values.draw, interface.attributes),
         (Some(2), None, 3)
     );
-    assert_eq!((interface.read_length(), interface.entry_size()), (2, 2));
+    assert_eq!((interface.read_length(), interface.entry_size()), (2, 1));
     // Four elements and one for accesses beyond the end, for both vertices; the least size is 1 KB.
     assert_eq!(kernel.scratch, 1024);
     assert_eq!((kernel.textures[0].unit, kernel.textures[0].kind), (2, TextureKind::D2));

@@ -14,7 +14,7 @@ use tgsi_driver_intel::program::{GeometryProgram, Kernel, Program, VertexProgram
 /// Compiles a shader with options.
 pub fn code(text: &str, options: &[&str]) -> Code {
     let shader = tgsi::text::parse(text.as_bytes()).expect("valid text").shader;
-    let compiler = Compiler::new(DRIVER.target(options).expect("known options"));
+    let compiler = Compiler::for_target(DRIVER.target(options).expect("known options").into());
     compiler.compile(shader).expect("a shader with a form")
 }
 
