@@ -224,7 +224,7 @@ impl SimpleMachine for Machine {
 /// Whether an instruction on components takes its operands.
 fn accepts_alu(machine: &Machine, instruction: &MachineInstruction, alu: Alu) -> bool {
     let sources = &instruction.sources;
-    let is_float = alu.from == Type::F && !(alu.opcode == Opcode::F16to32);
+    let is_float = alu.from == Type::F && alu.opcode != Opcode::F16to32;
     let is_copy = instruction.op == COPY;
     let to_flag = instruction.destination.is_some_and(|to| to.file == File::Special);
     if to_flag && alu.opcode != Opcode::Cmp {

@@ -33,7 +33,7 @@ pub(crate) fn layout(keys: &BTreeSet<Key>) -> (Vec<i32>, BTreeMap<Key, u8>) {
     for location in [VaryingSlot::CLIP_DIST0, VaryingSlot::CLIP_DIST1] {
         of(location).for_each(|key| place(&mut vue, key));
     }
-    if vue.len() % 2 != 0 {
+    if !vue.len().is_multiple_of(2) {
         vue.push(-1);
     }
     for location in [VaryingSlot::COL0, VaryingSlot::BFC0, VaryingSlot::COL1, VaryingSlot::BFC1] {

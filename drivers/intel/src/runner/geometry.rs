@@ -47,13 +47,13 @@ impl GeometryRunner {
         let mut registers = Registers::default();
         let interface = &self.program.interface;
         let kernel = &self.program.kernel;
-        for half in 0..2 {
+        for (half, handles) in HANDLES.into_iter().enumerate() {
             let lane = first + half;
             let value = |value: SystemValue| -> u32 {
                 let words = inputs.system_values.get(&value).and_then(|components| components.first());
                 words.and_then(|words| words.get(lane)).copied().unwrap_or(0)
             };
-            registers.set_word(0, half, HANDLES[half] | value(SystemValue::InvocationId) << 27);
+            registers.set_word(0, half, handles | value(SystemValue::InvocationId) << 27);
             registers.set_word(0, 6 + half, (lane % SUBGROUP_SIZE) as u32);
             if interface.has_primitive_id {
                 registers.set_word(1, 4 * half, value(SystemValue::PrimitiveId));

@@ -123,7 +123,7 @@ impl Selector<'_> {
         let offset = body.src(inst, 1);
         if let Some(bytes) = body.constant_component(offset, 0) {
             let bytes = bytes as u32;
-            let first = (bytes / 4 & 3) as u8;
+            let first = ((bytes / 4) & 3) as u8;
             let vector = self.load_vector(buffer, None, bytes / 16);
             if first + count <= 4 {
                 self.deliver_vector(def, vector, first);
