@@ -21,7 +21,7 @@ pub(super) fn push_constants(registers: &mut Registers, kernel: &Kernel, inputs:
     }
 }
 
-/// What a run shares between threads.
+/// The resources that the threads of a run share.
 pub(super) struct Surroundings<'a> {
     pub(super) bindings: Bindings,
     pub(super) textures: &'a [Texture],

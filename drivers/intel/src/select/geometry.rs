@@ -174,8 +174,7 @@ impl Selector<'_> {
             self.clear(bits);
             self.push_flow(Op::EndIf, None);
         }
-        let size = self.word(geometry.vertex_size);
-        let offset = self.computed(alu(Opcode::Mul, Type::D), 1, [lane(count, 0), size]);
+        let offset = self.multiplied(lane(count, 0), geometry.vertex_size);
         self.push(Instruction::new(Op::Message(Message::EmitVertex), None, [offset]));
         let one = self.word(1);
         if stream != 0 {

@@ -23,7 +23,7 @@ use tgsi_registers::modifiers::ModifierPolicy;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, SimpleMachine, Source, push_legal};
 
 use crate::error::IntelError;
-use crate::isa::{Chip, Condition, Opcode};
+use crate::isa::{Chip, Condition, Opcode, Type};
 use crate::machine::{Alu, COPY, Machine, MachineInstruction, Op, PAYLOAD, Program};
 use crate::options::IntelOptions;
 use crate::program::{Bindings, Texture};
@@ -268,6 +268,15 @@ impl Selector<'_> {
         let temp = self.new_temp();
         self.emit(op, Destination::new(File::Temporary, temp.index, mask), sources);
         temp
+    }
+
+    /// The product of an integer in x and a constant.
+    fn multiplied(&mut self, source: Source, factor: u32) -> Source {
+        if factor == 1 {
+            return source;
+        }
+        let factor = self.word(factor);
+        self.computed(alu(Opcode::Mul, Type::D), 1, [source, factor])
     }
 
     fn push_flow(&mut self, op: Op, guard: Option<Guard>) {

@@ -39,7 +39,7 @@ pub(super) struct Steps {
     pub(super) write_outputs_early: bool,
 }
 
-/// Allocates registers. Spills temporaries until they fit into the room, which may depend on the program; the number of
+/// Allocates registers. Spills temporaries until they fit into the registers, whose number may depend on the program; the number of
 /// vectors of scratch space grows. Returns whether they fit.
 pub(super) fn allocate_within(
     program: &mut Program,
@@ -114,7 +114,7 @@ fn choose(program: &Program, originals: u32, count: u32) -> Vec<u32> {
             }
         }
     }
-    // What is accessed in a loop and outside of it lives in all of it.
+    // Temporaries with accesses in a loop and outside of it live in all of it.
     for (temp, start) in touched {
         if let Some(entry) = &mut accesses[temp] {
             entry.first = entry.first.min(start);
