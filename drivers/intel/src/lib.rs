@@ -2,9 +2,12 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`container`] | files with compiled programs |
 //! | [`isa`] | instructions as data, the table of opcodes, encoding and decoding, compacted instructions |
+//! | [`program`] | compiled programs: words, and the facts that a driver of the hardware needs |
 //! | [`text`] | assembler and disassembler, in the form of Mesa's tools |
 //! | [`validate`] | the rules of hardware beyond the encoding |
+//! | [`simulator`] | execution of programs, for tests |
 //!
 //! ```
 //! use tgsi_driver_intel::isa::{AccessMode, Chip, Destination, Instruction, Opcode, Operand, Type, decode, encode};
@@ -20,6 +23,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod container;
+mod driver;
+mod error;
+mod fit;
 pub mod isa;
+mod lower;
+mod machine;
+mod message;
+mod options;
+pub mod program;
+mod runner;
+mod select;
+pub mod simulator;
 pub mod text;
 pub mod validate;
+mod vec4;
+mod vue;
+
+pub use driver::{DRIVER, run_target, runner};
+pub use error::IntelError;

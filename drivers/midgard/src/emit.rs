@@ -8,9 +8,12 @@ use tgsi_vec4::Flow;
 use tgsi_vec4::simple::SimpleMachine;
 
 use crate::MidgardError;
-use crate::isa::alu::AluBundle;
+use crate::isa::alu::{
+    AluBundle, AluOp, Branch, BranchOp, Component, Scalar, ScalarSource, UnitInstruction, Vector, VectorOperand,
+    VectorSource,
+};
 use crate::isa::texture::Barrier;
-use crate::isa::{Body, Bundle, Chip, Tag, encode_program};
+use crate::isa::{Body, Bundle, Chip, Register, Swizzle, Tag, encode_program};
 use crate::machine::{Machine, Op, Operation, Selected};
 use crate::finish::Attempt;
 use crate::program::{Program, Stage};
@@ -125,6 +128,58 @@ fn bundle(
 /// An empty bundle, for programs and branches that have none.
 fn empty() -> Bundle {
     Bundle { next: Tag::Break, body: Body::Alu(AluBundle::default()) }
+}
+
+/// The bundle that repeats a write-out: r0, and the components of r1 that it has written, are written again.
+fn repeated_write_out(bundle: &Bundle) -> Option<Bundle> {
+    let Body::Alu(alu) = &bundle.body else { return None };
+    let is_write_out = matches!(alu.branch, Some(Branch::Conditional { op: BranchOp::Writeout, .. }));
+    let [Some(colour), Some(state)] = [0, 1].map(Register::new) else { return None };
+    if !is_write_out {
+        return None;
+    }
+    let copy = VectorSource::new(AluOp::Imov, colour);
+    let unused = VectorSource::new(AluOp::Imov, Register::UNUSED);
+    let mut repeated = AluBundle {
+        vmul: Some(Vector::new(AluOp::Imov, colour, unused, copy.into())),
+        branch: alu.branch,
+        is_writeout: alu.is_writeout,
+        ..AluBundle::default()
+    };
+    // The number of the target is an immediate, the address to return to is that of this bundle.
+    for (_, instruction) in alu.instructions() {
+        let UnitInstruction::Scalar(scalar) = instruction else { continue };
+        if scalar.destination == state && scalar.component == Component::Full(2) {
+            repeated.sadd = Some(*scalar);
+        }
+    }
+    let counter = VectorSource { swizzle: Swizzle(0), ..VectorSource::new(AluOp::Iadd, Register::CONDITION) };
+    let address = Vector::new(AluOp::Iadd, state, counter, VectorOperand::Immediate(0));
+    repeated.vadd = Some(Vector { mask: 0xc0, ..address });
+    let written = state_components(alu, state);
+    let copied = |component: u8| {
+        let unused = ScalarSource::new(AluOp::Imov, Register::UNUSED, 0);
+        Scalar::new(AluOp::Imov, state, component, unused, ScalarSource::new(AluOp::Imov, state, component))
+    };
+    if written & 1 != 0 {
+        repeated.smul = Some(copied(0));
+    }
+    if written & 2 != 0 {
+        let source = VectorSource::new(AluOp::Imov, state);
+        repeated.vlut = Some(Vector { mask: 0x0c, ..Vector::new(AluOp::Imov, state, unused, source.into()) });
+    }
+    Some(Bundle { next: Tag::Break, body: Body::Alu(repeated) })
+}
+
+/// The components of a register that a bundle writes.
+fn state_components(alu: &AluBundle, register: Register) -> u32 {
+    alu.instructions().fold(0, |written, (_, instruction)| match instruction {
+        UnitInstruction::Vector(vector) if vector.destination == register => written | vector.components(),
+        UnitInstruction::Scalar(scalar) if scalar.destination == register => {
+            written | 1 << scalar.component.index()
+        }
+        _ => written,
+    })
 }
 
 /// Whether a bundle has a branch, or cannot have one.

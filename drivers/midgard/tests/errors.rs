@@ -112,3 +112,20 @@ fn programs() {
     assert_eq!(error(&[jump(Tag::Alu4, 1)]), "bundle 0: the target at 1 quadwords is not a bundle");
     assert_eq!(check_program(&[jump(Tag::Break, 1)]), Ok(()));
 }
+
+#[test]
+fn errors_without_a_fixture_have_codes() {
+    use tgsi_compiler::TargetError;
+    use tgsi_driver_midgard::MidgardError;
+    use tgsi_driver_midgard::isa::InvalidInstruction;
+
+    let errors: [(MidgardError, &str); 3] = [
+        (MidgardError::NoEntryPoint, "midgard-no-entry-point"),
+        (InvalidInstruction::NoConstants.into(), "midgard-encoding"),
+        (MidgardError::Registers, "midgard-registers"),
+    ];
+    for (error, name) in errors {
+        assert_eq!(TargetError::code(&error).name, name);
+        assert_eq!(error.inst(), None);
+    }
+}

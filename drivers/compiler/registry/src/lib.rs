@@ -53,6 +53,12 @@ static DRIVERS: &[DriverRow] = &[
         run_target: Some(tgsi_driver_cpu::run_target),
         ..DriverRow::new(&tgsi_driver_cpu::DRIVER)
     },
+    #[cfg(feature = "intel")]
+    DriverRow {
+        runner: Some(tgsi_driver_intel::runner),
+        run_target: Some(tgsi_driver_intel::run_target),
+        ..DriverRow::new(&tgsi_driver_intel::DRIVER)
+    },
     #[cfg(feature = "midgard")]
     DriverRow {
         runner: Some(tgsi_driver_midgard::runner),

@@ -1,11 +1,17 @@
 //! The generations of hardware.
 
+use std::fmt::{Display, Formatter};
+
+use serde::{Deserialize, Serialize};
+
 /// A generation of execution units.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Chip {
     /// Gen7: Ivy Bridge and Bay Trail.
+    #[serde(rename = "ivb")]
     Gen7,
     /// Gen7.5: Haswell.
+    #[serde(rename = "hsw")]
     Gen75,
 }
 
@@ -19,5 +25,14 @@ impl Chip {
             Chip::Gen7 => "ivb",
             Chip::Gen75 => "hsw",
         }
+    }
+}
+
+impl Display for Chip {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Chip::Gen7 => "Gen7",
+            Chip::Gen75 => "Gen7.5",
+        })
     }
 }

@@ -24,7 +24,7 @@
 //! [`encode`] accepts the same instructions. Compacted instructions are the same data with
 //! [`Instruction::compacted`] set. [`crate::validate`] checks the rules of hardware beyond the encoding.
 
-mod bits;
+pub(crate) mod bits;
 mod build;
 mod chip;
 mod compact;

@@ -3,9 +3,9 @@
 use tgsi_vec4::Flow;
 use tgsi_vec4::branches::{Step, branches};
 
-use super::{empty, has_branch, set_branch};
+use super::{empty, has_branch, repeated_write_out, set_branch};
 use crate::MidgardError;
-use crate::isa::alu::{AluBundle, Branch, BranchOp, CallMode, Condition, repeat};
+use crate::isa::alu::{Branch, BranchOp, CallMode, Condition, repeat};
 use crate::isa::{Body, Bundle, InvalidInstruction, Tag};
 
 /// A bundle, or control flow between bundles.
@@ -20,26 +20,32 @@ pub(super) enum Jump {
     Always,
     IfFalse,
     IfTrue,
+    /// A write-out, which jumps if the tile buffer does not accept it.
+    WriteOut,
 }
 
 impl Jump {
     /// The branch, in the extended form if it is far.
     pub(super) fn branch(self, is_far: bool, target: Tag, offset: i32) -> Branch {
         let condition = match self {
-            Jump::Always => Condition::Always,
+            Jump::Always | Jump::WriteOut => Condition::Always,
             Jump::IfFalse => Condition::False,
             Jump::IfTrue => Condition::True,
         };
         // Extended branches without condition do not exist.
         if is_far {
-            let (op, mode, conditions) = (BranchOp::Conditional, CallMode::Default, repeat(condition));
-            return Branch::Extended { op, mode, conditions, target, offset };
+            let (mode, conditions) = (CallMode::Default, repeat(condition));
+            return Branch::Extended { op: self.op(), mode, conditions, target, offset };
         }
         let offset = offset.clamp(-64, 63) as i8;
         match self {
             Jump::Always => Branch::Jump { mode: CallMode::Default, target, offset },
-            _ => Branch::Conditional { op: BranchOp::Conditional, condition, target, offset },
+            _ => Branch::Conditional { op: self.op(), condition, target, offset },
         }
+    }
+
+    fn op(self) -> BranchOp {
+        if self == Jump::WriteOut { BranchOp::Writeout } else { BranchOp::Conditional }
     }
 }
 
@@ -126,12 +132,35 @@ pub(super) fn place(elements: Vec<Element>) -> Result<Vec<Bundle>, MidgardError>
     for placed in jumps.iter_mut().flatten() {
         placed.target = starts.get(placed.target).copied().unwrap_or(bundles.len());
     }
-    link(&mut bundles, &mut jumps);
+    let end = bundles.len();
+    repeat_write_outs(&mut bundles, &mut jumps);
+    link(&mut bundles, &mut jumps, end);
     Ok(bundles)
 }
 
-/// States offsets and tags. Branches that are too far become extended, which can make others too far.
-fn link(bundles: &mut [Bundle], jumps: &mut [Option<Placed>]) {
+/// Adds a bundle for each write-out that repeats it until it succeeds: the bundle of the write-out itself may overwrite
+/// its operands. Write-outs before the last one continue after it.
+fn repeat_write_outs(bundles: &mut Vec<Bundle>, jumps: &mut Vec<Option<Placed>>) {
+    let end = bundles.len();
+    for number in 0..end {
+        let Some(repeated) = repeated_write_out(&bundles[number]) else { continue };
+        let target = bundles.len();
+        let placed = Placed { jump: Jump::WriteOut, target, is_far: false };
+        jumps[number] = Some(placed);
+        bundles.push(repeated);
+        jumps.push(Some(placed));
+        if number + 1 != end {
+            let mut back = empty();
+            set_branch(&mut back, Jump::Always);
+            bundles.push(back);
+            jumps.push(Some(Placed { jump: Jump::Always, target: number + 1, is_far: false }));
+        }
+    }
+}
+
+/// States offsets and tags of a program that ends before bundle `main_end` or at the end of a repeated write-out. Branches
+/// that are too far become extended, which can make others too far.
+fn link(bundles: &mut [Bundle], jumps: &mut [Option<Placed>], main_end: usize) {
     loop {
         let mut starts = Vec::with_capacity(bundles.len() + 1);
         let mut end = 0i32;
@@ -148,7 +177,9 @@ fn link(bundles: &mut [Bundle], jumps: &mut [Option<Placed>]) {
                 placed.is_far = true;
                 grows = true;
             }
-            let tag = bundles.get(placed.target).map_or(Tag::Break, Bundle::tag);
+            let is_end = placed.target == main_end && placed.jump != Jump::WriteOut;
+            let target = bundles.get(placed.target).filter(|_| !is_end);
+            let tag = target.map_or(Tag::Break, Bundle::tag);
             if let Body::Alu(alu) = &mut bundles[number].body {
                 alu.branch = Some(placed.jump.branch(placed.is_far, tag, offset));
             }
@@ -159,14 +190,8 @@ fn link(bundles: &mut [Bundle], jumps: &mut [Option<Placed>]) {
     }
     let tags: Vec<Tag> = bundles.iter().map(Bundle::tag).collect();
     for (number, bundle) in bundles.iter_mut().enumerate() {
-        bundle.next = tags.get(number + 1).copied().unwrap_or(Tag::Break);
-        let quadwords = bundle.quadwords() as i8;
-        if let Body::Alu(AluBundle {
-            branch: Some(Branch::Conditional { op: BranchOp::Writeout, target, offset, .. }),
-            ..
-        }) = &mut bundle.body
-        {
-            (*target, *offset) = (tags[number], -quadwords);
-        }
+        // The program ends with its last bundle, and with the repetition of its last write-out.
+        let next = tags.get(number + 1).filter(|_| number + 1 != main_end);
+        bundle.next = next.copied().unwrap_or(Tag::Break);
     }
 }

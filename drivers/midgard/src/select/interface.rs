@@ -9,6 +9,7 @@ use tgsi_ir::alu::{AluType, BaseType};
 use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::slots::FragResult;
+use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Body, Def, Inst, ShaderStage};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
@@ -64,6 +65,12 @@ const PERSPECTIVE: i32 = 1 << 4;
 const CENTROID: i32 = 1 << 5;
 const SAMPLE: i32 = 1 << 6;
 
+/// A load of a varying, at the sample if the program runs once a sample.
+fn varying(number: u32, parameters: i32) -> LoadStore {
+    let op = if parameters & FLAT != 0 { LoadStoreOp::LdVaryU32 } else { LoadStoreOp::LdVaryF32 };
+    LoadStore { index_format: IndexFormat::U32, ..entry(op, number, parameters | SAMPLE) }
+}
+
 /// The selectors of special values.
 const SAMPLE_MASK: u32 = 96;
 const SAMPLE_ID: u32 = 97;
@@ -78,7 +85,7 @@ const SAMPLES: u32 = 8;
 const VERTEX_ID: u32 = 16;
 const INSTANCE_ID: u32 = 17;
 
-/// The format of attributes and varyings whose type is that of the table.
+/// The format of varyings whose type is that of the table.
 const INFERRED: IndexFormat = IndexFormat::S32;
 
 /// An access to an entry of the tables of attributes and varyings.
@@ -127,20 +134,40 @@ impl Selector<'_> {
         let slot = Slot::Register(access.register);
         let number = self.input(slot, access.location.into(), mask);
         let load = if self.shader.stage == ShaderStage::Vertex {
-            LoadStore { index_format: INFERRED, ..entry(LoadStoreOp::LdAttrF32, number, 0) }
+            let op = match AluType::from_i32(body.index(inst, IndexKind::DestType)).base {
+                BaseType::Uint | BaseType::Bool => LoadStoreOp::LdAttrU32,
+                BaseType::Int => LoadStoreOp::LdAttrS32,
+                _ => LoadStoreOp::LdAttrF32,
+            };
+            entry(op, number, 0)
         } else {
             let parameters = match op {
                 IntrinsicOp::LoadInterpolatedInput => self.interpolation(inst)?,
-                _ => FLAT,
+                _ => self.declared_interpolation(access.register),
             };
-            let op = if parameters == FLAT { LoadStoreOp::LdVaryU32 } else { LoadStoreOp::LdVaryF32 };
-            entry(op, number, parameters)
+            varying(number, parameters)
         };
         let operation = self.constant_load(load);
         let first = access.component;
         let operation = swizzled(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
         self.load(target, operation, &[]);
         Ok(())
+    }
+
+    /// The parameters of an input by the interpolation that its variable has.
+    fn declared_interpolation(&self, register: u32) -> i32 {
+        let shader = self.shader;
+        let covers = |data: &VariableData| {
+            let first = data.driver_location;
+            data.mode == VariableModes::SHADER_IN && register.wrapping_sub(first) < shader.types.slots(data.ty).max(1)
+        };
+        let Some(data) = shader.variables.values().find(|data| covers(data)) else { return PERSPECTIVE };
+        let place = if data.centroid { CENTROID } else { 0 };
+        match data.interpolation {
+            InterpMode::Flat => FLAT,
+            InterpMode::NoPerspective => place,
+            _ => place | PERSPECTIVE,
+        }
     }
 
     /// The parameters of a varying with interpolation.
@@ -414,7 +441,8 @@ impl Selector<'_> {
     /// Loads a varying that is a system value.
     fn load_varying(&mut self, slot: Slot, op: LoadStoreOp, target: Destination) {
         let number = self.input(slot, -1, target.mask);
-        let operation = self.constant_load(entry(op, number, if op == LoadStoreOp::LdVaryU32 { FLAT } else { 0 }));
+        let flat = if op == LoadStoreOp::LdVaryU32 { FLAT } else { 0 };
+        let operation = self.constant_load(varying(number, flat | PERSPECTIVE));
         self.load(target, operation, &[]);
     }
 

@@ -1,0 +1,49 @@
+//! The options of the driver, and its profiles: the generations.
+
+use crate::isa::Chip;
+
+/// The form of the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// The words, little-endian.
+    Words,
+    /// A listing in the form of Mesa's `elk_disasm`.
+    Listing,
+}
+
+tgsi_compiler::driver_options! {
+    /// Options of the driver.
+    pub struct IntelOptions {
+        /// The generation. Only profiles set it.
+        chip: Chip = Chip::Gen7;
+        /// The form of the code.
+        form: Form = Form::Words,
+            "words" = Form::Words, "The code is the words only.",
+            "listing" = Form::Listing, "The code is a listing in the form of Mesa's `elk_disasm`.";
+        optimize: bool = true, "unoptimized" = false, "Passes that are not necessary do not run.";
+        /// Vertices have a number in their group, which no hardware provides. Runs set it, for programs that store at
+        /// a separate place for each.
+        has_lanes: bool = false;
+        compaction: bool = true, "no_compaction" = false, "All instructions have 128 bits.";
+        /// For tests of spilling, and to see its costs.
+        few_registers: bool = false,
+            "few_registers" = true, "Temporaries have 8 registers; others are in the scratch space.";
+        push: bool = true, "no_push" = false, "Constants are loaded from memory, and not pushed to registers.";
+    }
+    profiles {
+        "ivb", "Ivy Bridge and Bay Trail (Gen7)." => |o| o.chip = Chip::Gen7;
+        "hsw", "Haswell (Gen7.5)." => |o| o.chip = Chip::Gen75;
+    }
+}
+
+impl IntelOptions {
+    /// Sets a profile or an option by its name. Returns whether there is one.
+    pub(crate) fn set(&mut self, name: &str) -> bool {
+        self.set_profile(name) || self.set_option(name)
+    }
+
+    /// The maximum number of pushed constants: two in each of 32 registers.
+    pub(crate) fn push_limit(&self) -> usize {
+        if self.push { 64 } else { 0 }
+    }
+}

@@ -1,0 +1,197 @@
+//! Values, sources and destinations.
+
+use arrayvec::ArrayVec;
+use tgsi_ir::{Def, Inst, InstData, Use};
+use tgsi_registers::chase::{self, Operand, Register};
+use tgsi_vec4::Constants;
+use tgsi_vec4::simple::{Destination, File, Source};
+
+use super::Selector;
+use super::memory::ArrayStore;
+use crate::machine::COPY;
+
+/// A destination, and whether the result is saturated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) to: Destination,
+    pub(super) saturate: bool,
+}
+
+impl Target {
+    /// The components written.
+    pub(super) fn mask(&self) -> u8 {
+        self.to.mask
+    }
+
+    /// The same target with fewer components.
+    pub(super) fn masked(self, mask: u8) -> Target {
+        Target { to: Destination { mask, ..self.to }, ..self }
+    }
+}
+
+/// The words that an operand reads from a row of constants, with its modifiers, which are those of floats.
+pub(crate) fn words_of(constants: &Constants, source: &Source) -> [u32; 4] {
+    let row = constants.row(source.index);
+    source.swizzle.map(|c| {
+        let word = row[usize::from(c & 3)];
+        let word = if source.absolute { word & !(1 << 31) } else { word };
+        if source.negate { word ^ 1 << 31 } else { word }
+    })
+}
+
+/// The source with the components that a swizzle selects from its components.
+pub(super) fn swizzled(source: Source, swizzle: [u8; 4]) -> Source {
+    source.swizzled(swizzle.map(|c| source.swizzle[usize::from(c & 3)]))
+}
+
+/// The source with one component in all channels.
+pub(super) fn lane(source: Source, component: u8) -> Source {
+    swizzled(source, [component; 4])
+}
+
+/// The negated source.
+pub(super) fn negated(source: Source) -> Source {
+    Source { negate: !source.negate, ..source }
+}
+
+/// The absolute value of the source.
+pub(super) fn absolute(source: Source) -> Source {
+    Source { absolute: true, negate: false, ..source }
+}
+
+impl Selector<'_> {
+    /// The temporary of a value or of a register, given by its handle.
+    pub(super) fn temp_of(&mut self, def: Def) -> Source {
+        let temp = match self.temps[def] {
+            Some(temp) => temp,
+            None => {
+                let temp = self.program.new_temp() as i32;
+                self.temps[def] = Some(temp);
+                temp
+            }
+        };
+        Source::new(File::Temporary, temp)
+    }
+
+    /// The operand that holds a value in SSA form.
+    pub(super) fn value(&mut self, def: Def) -> Source {
+        let body = self.body;
+        let inst = body.def_inst(def);
+        match body.inst(inst) {
+            InstData::LoadConst { .. } => {
+                let words = body.constant(inst).unwrap_or_default();
+                let last = words.len().saturating_sub(1);
+                let word = |c: usize| words.get(c.min(last)).copied().unwrap_or(0) as u32;
+                Source::new(File::Constant, self.program.constants.intern([0, 1, 2, 3].map(word)))
+            }
+            InstData::Undef => self.word(0),
+            _ => self.operand_in_place(def).unwrap_or_else(|| self.temp_of(def)),
+        }
+    }
+
+    /// The operand of a value or register; an element of an array is loaded.
+    pub(super) fn operand(&mut self, operand: Operand) -> Source {
+        match operand {
+            Operand::Ssa(def) => self.value(def),
+            Operand::Register(register) if self.arrays[register.handle].is_some() => self.load_element(register),
+            Operand::Register(register) => self.temp_of(register.handle),
+        }
+    }
+
+    /// The operand of a value that may be the load of a register.
+    pub(super) fn loaded_value(&mut self, def: Def) -> Source {
+        let body = self.body;
+        match chase::load_reg_for_def(body, def).and_then(|load| chase::accessed_register(body, load)) {
+            Some(register) => self.operand(Operand::Register(register)),
+            None => self.value(def),
+        }
+    }
+
+    /// The operand of a source that is not one of an ALU instruction.
+    pub(super) fn source_of(&mut self, source: Use) -> Source {
+        let operand = chase::chase_src(self.body, source);
+        self.operand(operand)
+    }
+
+    /// The operand of a source of an ALU instruction, with its modifiers, for the channels of a mask.
+    pub(super) fn alu_source(&mut self, inst: Inst, number: usize, mask: u8) -> Source {
+        let source = chase::chase_alu_src(self.body, inst, number, self.policy);
+        let operand = self.operand(source.operand);
+        let value = swizzled(operand, source.swizzle.of_channels(mask.into()));
+        Source { absolute: source.absolute, negate: source.negate, ..value }
+    }
+
+    /// The operand of a source of an ALU instruction, for components of its result.
+    pub(super) fn alu_source_at(&mut self, inst: Inst, number: usize, components: [u8; 4]) -> Source {
+        let source = chase::chase_alu_src(self.body, inst, number, self.policy);
+        let operand = self.operand(source.operand);
+        let value = swizzled(operand, components.map(|c| source.swizzle.get(usize::from(c)) & 3));
+        Source { absolute: source.absolute, negate: source.negate, ..value }
+    }
+
+    /// The temporary that the instruction writes for a destination; elements of arrays are stored after it.
+    fn destination(&mut self, operand: Operand, mask: u8) -> Source {
+        match operand {
+            Operand::Ssa(def) => self.temp_of(def),
+            Operand::Register(register) if self.arrays[register.handle].is_some() => {
+                let temp = self.new_temp();
+                self.stores.push(ArrayStore { register, value: temp, mask });
+                temp
+            }
+            Operand::Register(register) => self.temp_of(register.handle),
+        }
+    }
+
+    /// The destination of the result of an ALU instruction.
+    pub(super) fn alu_target(&mut self, def: Def) -> Target {
+        let destination = chase::chase_alu_dest(self.body, def, self.policy);
+        let mask = destination.channels();
+        let to = self.destination(destination.operand, mask);
+        Target { to: Destination::new(File::Temporary, to.index, mask), saturate: destination.saturate }
+    }
+
+    /// The destination of the result of another instruction.
+    pub(super) fn target(&mut self, def: Def) -> Target {
+        let mask = self.body.full_mask(def) as u8 & 15;
+        let operand = chase::chase_dest(self.body, def);
+        let to = self.destination(operand, mask);
+        Target { to: Destination::new(File::Temporary, to.index, mask), saturate: false }
+    }
+
+    /// A target apart from the operands: results in several instructions must not overwrite them. The second value
+    /// is to be given to [`deliver`](Self::deliver).
+    pub(super) fn apart(&mut self, target: Target, sources: &[Source]) -> (Target, Option<Target>) {
+        let is_read = |source: &Source| source.file == File::Temporary && source.index == target.to.index;
+        if !sources.iter().any(is_read) {
+            return (target, None);
+        }
+        let temp = self.new_temp();
+        let to = Destination::new(File::Temporary, temp.index, target.to.mask);
+        (Target { to, saturate: target.saturate }, Some(target))
+    }
+
+    /// Copies a result that was computed apart.
+    pub(super) fn deliver(&mut self, from: Target, to: Option<Target>) {
+        if let Some(to) = to {
+            self.emit(COPY, to.to, [Source::new(File::Temporary, from.to.index)]);
+        }
+    }
+
+    /// The channels of a mask, in groups that a function maps to equal keys.
+    pub(super) fn groups<K: PartialEq>(mask: u8, key: impl Fn(u8) -> K) -> ArrayVec<(u8, K), 4> {
+        let mut groups: ArrayVec<(u8, K), 4> = ArrayVec::new();
+        for c in (0..4).filter(|c| mask >> c & 1 != 0) {
+            let key = key(c);
+            match groups.iter_mut().find(|(_, known)| *known == key) {
+                Some((members, _)) => *members |= 1 << c,
+                None => groups.push((1 << c, key)),
+            }
+        }
+        groups
+    }
+
+    /// The run-time index of an element, in a register.
+    pub(super) fn element_index(&mut self, register: Register) -> Option<Source> {
+        register.indirect.map(|index| lane(self.loaded_value(index), 0))
+    }
+}
