@@ -8,6 +8,7 @@ use tgsi_vec4::Flow;
 use tgsi_vec4::simple::SimpleMachine;
 
 use crate::MidgardError;
+use crate::finish::Attempt;
 use crate::isa::alu::{
     AluBundle, AluOp, Branch, BranchOp, Component, Scalar, ScalarSource, UnitInstruction, Vector, VectorOperand,
     VectorSource,
@@ -15,7 +16,6 @@ use crate::isa::alu::{
 use crate::isa::texture::Barrier;
 use crate::isa::{Body, Bundle, Chip, Register, Swizzle, Tag, encode_program};
 use crate::machine::{Machine, Op, Operation, Selected};
-use crate::finish::Attempt;
 use crate::program::{Program, Stage};
 use crate::schedule::{BundledInstruction, BundledProgram, Place};
 
@@ -175,9 +175,7 @@ fn repeated_write_out(bundle: &Bundle) -> Option<Bundle> {
 fn state_components(alu: &AluBundle, register: Register) -> u32 {
     alu.instructions().fold(0, |written, (_, instruction)| match instruction {
         UnitInstruction::Vector(vector) if vector.destination == register => written | vector.components(),
-        UnitInstruction::Scalar(scalar) if scalar.destination == register => {
-            written | 1 << scalar.component.index()
-        }
+        UnitInstruction::Scalar(scalar) if scalar.destination == register => written | 1 << scalar.component.index(),
         _ => written,
     })
 }

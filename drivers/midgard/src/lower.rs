@@ -10,8 +10,8 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
     lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_gradients, lower_idiv, lower_int64, lower_pack,
-    lower_sample_positions, lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop,
-    opt_cse, opt_dce, remove_dead_variables,
+    lower_sample_positions, lower_samples_identical, lower_small_types, lower_wide_io, opt_copy_prop, opt_cse, opt_dce,
+    remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Shader, ShaderStage};

@@ -1,5 +1,6 @@
 //! Tests of the whole crate.
 
+mod compiled;
 mod encoding;
 mod errors;
 mod generate;

@@ -196,7 +196,11 @@ impl Assignment<'_> {
     fn physical(&self, register: u8, is_exchanged: bool) -> u8 {
         let is_load_store = register < COORDINATES;
         let register = if is_exchanged && is_load_store { register ^ 1 } else { register };
-        if self.chip.aliases_texture_registers() && !is_load_store { register - COORDINATES + OPERANDS } else { register }
+        if self.chip.aliases_texture_registers() && !is_load_store {
+            register - COORDINATES + OPERANDS
+        } else {
+            register
+        }
     }
 
     /// The temporary that holds all of an operand register, each value in its place, and that nothing else reads.
@@ -208,8 +212,7 @@ impl Assignment<'_> {
                 continue;
             }
             let read = instruction.channels(&info(instruction), number + 1);
-            let is_in_place =
-                (0..4).filter(|c| read >> c & 1 != 0).all(|c: usize| source.swizzle[c] == components[c]);
+            let is_in_place = (0..4).filter(|c| read >> c & 1 != 0).all(|c: usize| source.swizzle[c] == components[c]);
             if source.file != File::Temporary || !is_in_place || temp.is_some_and(|temp| temp != source.index) {
                 return None;
             }
@@ -268,14 +271,7 @@ impl Assignment<'_> {
     }
 
     /// Copies the values of an operand register.
-    fn copy(
-        &mut self,
-        instruction: &MachineInstruction,
-        places: &Places,
-        register: u8,
-        physical: u8,
-        index: usize,
-    ) {
+    fn copy(&mut self, instruction: &MachineInstruction, places: &Places, register: u8, physical: u8, index: usize) {
         let mut copies: Vec<(Source, u8, [u8; 4])> = Vec::new();
         for (number, (source, &(place, components))) in instruction.sources.iter().skip(1).zip(places).enumerate() {
             if place != register {

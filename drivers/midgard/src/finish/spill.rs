@@ -6,14 +6,14 @@
 use std::collections::HashSet;
 
 use tgsi_vec4::Flow;
-use tgsi_vec4::liveness::Liveness;
 use tgsi_vec4::access::swizzled;
+use tgsi_vec4::liveness::Liveness;
 use tgsi_vec4::simple::{Destination, File, Instruction, SimpleMachine, Source};
 
 use crate::isa::load_store::{LoadStore, LoadStoreOp, Operand};
 use crate::isa::{LoadStoreRegister, Register};
-use crate::schedule::BundledProgram;
 use crate::machine::{Machine, MachineInstruction, MachineProgram, OPERANDS, Op, Operation, Selected};
+use crate::schedule::BundledProgram;
 
 /// The greatest number of bytes in the storage of a thread: offsets are signed, with 18 bits.
 const LARGEST_STACK: u32 = 1 << 17;
@@ -86,7 +86,13 @@ impl Spilled {
         candidates.into_iter().take(count).map(|(_, temp)| temp).collect()
     }
 
-    fn rewrite(&mut self, selected: &mut Selected, mut instruction: MachineInstruction, operand: Option<u8>, slot: &impl Fn(i32) -> Option<u32>) {
+    fn rewrite(
+        &mut self,
+        selected: &mut Selected,
+        mut instruction: MachineInstruction,
+        operand: Option<u8>,
+        slot: &impl Fn(i32) -> Option<u32>,
+    ) {
         let info = Machine::info(instruction.op);
         let mut loaded: Vec<(i32, i32)> = Vec::new();
         let original = instruction.clone();

@@ -365,9 +365,9 @@ impl<'a> Scheduler<'a> {
     ) -> bool {
         let to = Destination::new(File::Special, CONDITION.into(), mask);
         let copy: MachineInstruction = Instruction::new(Op::Mov, Some(to), [condition.swizzled(from)]);
-        units.iter().any(|&unit| {
-            can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants)
-        })
+        units
+            .iter()
+            .any(|&unit| can_execute(unit, &copy) && bundle.add(unit, (ADDED, copy.clone()), self.context.constants))
     }
 
     /// Makes the only instruction that computes a condition write r31, if nothing else reads it.
@@ -524,9 +524,10 @@ impl<'a> Scheduler<'a> {
 
     fn constants_fit(&self, nodes: &[u32]) -> bool {
         let mut bundle = AluMembers::default();
-        nodes.iter().zip(Unit::ALL).all(|(&node, unit)| {
-            bundle.add(unit, (node, self.instruction(node).clone()), self.context.constants)
-        })
+        nodes
+            .iter()
+            .zip(Unit::ALL)
+            .all(|(&node, unit)| bundle.add(unit, (node, self.instruction(node).clone()), self.context.constants))
     }
 
     /// Units for the remaining instructions of a colour, after those that have units. Unless r0 and r1 hold no values,
@@ -551,9 +552,9 @@ impl<'a> Scheduler<'a> {
         let instruction = self.instruction(next);
         // The first stage is left to operands.
         const UNITS: [Unit; 5] = [Unit::Vlut, Unit::Smul, Unit::Vadd, Unit::Sadd, Unit::Vmul];
-        let free = UNITS.into_iter().filter(|unit| {
-            chosen.iter().all(|(_, taken)| taken != unit) && can_execute(*unit, instruction)
-        });
+        let free = UNITS
+            .into_iter()
+            .filter(|unit| chosen.iter().all(|(_, taken)| taken != unit) && can_execute(*unit, instruction));
         free.into_iter().find_map(|unit| {
             let mut chosen = chosen.clone();
             chosen.push((next, unit));

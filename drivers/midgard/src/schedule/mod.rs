@@ -83,7 +83,16 @@ pub(crate) fn schedule(
     let uses = uses(program);
     // Values are not packed perfectly.
     let pressure = registers as i32 * 3;
-    let context = Context { constants: &program.constants, operations, uses: &uses, first_temp, zero, packs, pressure, has_reserved: reserved > 0 };
+    let context = Context {
+        constants: &program.constants,
+        operations,
+        uses: &uses,
+        first_temp,
+        zero,
+        packs,
+        pressure,
+        has_reserved: reserved > 0,
+    };
     let mut live = vec![0u8; program.temps()];
     let mut blocks = Vec::new();
     for (number, block) in liveness.blocks.iter().enumerate().rev() {
@@ -219,9 +228,8 @@ impl Writer<'_> {
                 let first = usize::from(reader.op == Op::Select);
                 let sources = reader.sources.iter().enumerate().skip(first).filter(|(_, source)| is_read(source));
                 // Components that are not written are undefined.
-                let written = sources.filter(|&(number, source)| {
-                    swizzled(channels(reader, number), source.swizzle) & !to.mask == 0
-                });
+                let written = sources
+                    .filter(|&(number, source)| swizzled(channels(reader, number), source.swizzle) & !to.mask == 0);
                 written.count() as u32
             });
             if uses.writes != 1 || reads.sum::<u32>() != uses.reads {

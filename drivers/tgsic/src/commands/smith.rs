@@ -135,7 +135,12 @@ fn verify(
     generator: &Generator,
 ) -> Result<Status, Failure> {
     let begun = Instant::now();
-    let progress = Progress { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0), beyond: AtomicUsize::new(0) };
+    let progress = Progress {
+        failed: Mutex::default(),
+        counts: Mutex::default(),
+        number: AtomicUsize::new(0),
+        beyond: AtomicUsize::new(0),
+    };
     let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} shaders, {eta} left, {msg}") {
         bar.set_style(style);
