@@ -162,7 +162,9 @@ impl<'a> Emitter<'a> {
         let mut words = self.operands.words(source);
         if instruction.saturate {
             // NaN becomes 0.
-            words = words.map(|word| if f32::from_bits(word).is_nan() { 0 } else { f32::from_bits(word).clamp(0.0, 1.0).to_bits() });
+            words = words.map(|word| {
+                if f32::from_bits(word).is_nan() { 0 } else { f32::from_bits(word).clamp(0.0, 1.0).to_bits() }
+            });
         }
         let is_small = |c: usize| small_floats([words[c]; 4]).is_some();
         let mut left = to.mask & 15;
