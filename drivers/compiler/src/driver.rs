@@ -170,7 +170,7 @@ pub struct LinkedSlot {
 pub type SlotLocations = BTreeMap<(bool, i32), LinkedSlot>;
 
 /// The limits of a target's accesses to textures and images, with which substitutes for real ones can differ from those
-/// of the IR. By default, there are none.
+/// of the IR. The default has no limits.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct TextureLimits {

@@ -74,7 +74,7 @@ pub(crate) enum Op {
     Continue,
     /// Ends the fragment, if there is an operand on its condition.
     Discard,
-    /// Writes a colour, depth and stencil value, as far as they are stated, to a render target.
+    /// Writes a colour, and depth and stencil value if they are stated, to a render target.
     WriteOut {
         /// The number of the render target; [`DEPTH_ONLY`] for none.
         target: u8,

@@ -208,7 +208,7 @@ impl Executor {
         }
     }
 
-    /// Runs the shader with the analytic textures, as far as the [limits](Self::with_textures) permit.
+    /// Runs the shader with the analytic textures, within the [limits](Self::with_textures).
     ///
     /// # Errors
     /// The shader cannot be run, or does not terminate.

@@ -131,6 +131,25 @@ pub fn flush_projection(body: &mut Body, inst: Inst) -> bool {
     has_any
 }
 
+/// Multiplies the operands of a lookup by the reciprocal of the projector, which becomes 1.
+pub fn multiply_by_reciprocal(body: &mut Body, inst: Inst) -> bool {
+    use TexSrcKind::{Comparator, Coord, Projector};
+    let projector = body.tex(inst).and_then(|_| body.tex_src(inst, Projector));
+    let Some(projector) = projector.filter(|&source| body.bit_size(body.src_def(source)) == 32) else { return false };
+    let divisor = AluSrc::component(body.src_def(projector), 0);
+    for source in [Coord, Comparator].map(|kind| body.tex_src(inst, kind)).into_iter().flatten() {
+        let def = body.src_def(source);
+        let count = body.num_components(def);
+        let mut b = Builder::new(body, Cursor::Before(inst));
+        let reciprocal = b.alu_sized(AluOp::Frcp, 1, &[divisor]);
+        let product = b.alu_sized(AluOp::Fmul, count, &[def.into(), AluSrc::component(reciprocal, 0)]);
+        body.set_src(source, product);
+    }
+    let one = Builder::new(body, Cursor::Before(inst)).f32_const(1.0);
+    body.set_src(projector, one);
+    true
+}
+
 /// Makes a projector infinite whose reciprocal is denormal.
 pub fn flush_reciprocal(body: &mut Body, inst: Inst) -> bool {
     let projector = body.tex(inst).and_then(|_| body.tex_src(inst, TexSrcKind::Projector));

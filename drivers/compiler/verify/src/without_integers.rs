@@ -9,7 +9,7 @@ use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
 
-use crate::open::{UndefinedOperation, flush_projection, flush_reciprocal};
+use crate::open::{UndefinedOperation, flush_projection, flush_reciprocal, multiply_by_reciprocal};
 
 /// Returns the kinds of operations that a target leaves open in shaders of a stage.
 pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedOperation> {
@@ -24,7 +24,6 @@ pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedO
         (fidelity.approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
         (fidelity.approximations.contains(&AluOp::Fdiv), KINDS_WITHOUT_DIVISION),
         (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),
-        (fidelity.approximations.contains(&AluOp::Fdiv), KINDS_WITHOUT_QUOTIENTS),
         (fidelity.approximations.contains(&AluOp::FlrpMad), KINDS_WITHOUT_INTERPOLATION),
     ] {
         kinds.extend(open.iter().filter(|_| is_open));
@@ -71,13 +70,6 @@ const KINDS_WITHOUT_PERIODIC: &[UndefinedOperation] = &[
     UndefinedOperation::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, -1.0)),
 ];
 
-/// Operations that a target leaves open if it multiplies by reciprocals: those of denormals are infinite, and
-/// denormal ones are not accurate.
-const KINDS_WITHOUT_QUOTIENTS: &[UndefinedOperation] = &[
-    UndefinedOperation::of("denormal projector of a lookup", flush_projection),
-    UndefinedOperation::of("projector with a denormal reciprocal", flush_reciprocal),
-];
-
 /// Operations that a target leaves open if it computes powers by logarithms: the relative error grows with the
 /// exponent.
 const KINDS_WITHOUT_POWERS: &[UndefinedOperation] = &[
@@ -88,6 +80,9 @@ const KINDS_WITHOUT_POWERS: &[UndefinedOperation] = &[
 /// Operations that a target leaves open if it multiplies by the reciprocal instead of dividing.
 const KINDS_WITHOUT_DIVISION: &[UndefinedOperation] = &[
     UndefinedOperation::of("quotient that is a product", change_quotient),
+    UndefinedOperation::of("projection by a product", multiply_by_reciprocal),
+    UndefinedOperation::of("denormal projector of a lookup", flush_projection),
+    UndefinedOperation::of("projector with a denormal reciprocal", flush_reciprocal),
     UndefinedOperation::of("unpacked number", |body, inst| change_unpacked(body, inst, 1.0)),
     UndefinedOperation::of("unpacked number", |body, inst| change_unpacked(body, inst, -1.0)),
 ];

@@ -18,7 +18,7 @@ use crate::isa::{LoadStoreRegister, Register, Swizzle};
 use crate::machine::{OPERANDS, Op, Operation};
 use crate::program::SystemRow;
 
-/// Storage buffers with a row of system values, as far as a run-time number selects among them.
+/// Storage buffers with a row of system values that a run-time number can select.
 const MAX_BLOCKS: u32 = 256;
 
 /// The number of a register of the load/store unit.
