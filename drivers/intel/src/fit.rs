@@ -41,8 +41,16 @@ pub(crate) fn fit(target: &'static str, program: &Program) -> Fit {
         limit("push", "pushed constants", kernel.push.len() as u32, 64),
         limit("scratch", "bytes of scratch space", kernel.scratch, 2 << 20),
     ];
-    let Program::Vertex(vertex) = program;
-    limits.push(limit("attributes", "attributes", vertex.interface.attributes.into(), 32));
-    limits.push(limit("slots", "slots of the vertex entry", vertex.interface.vue.len() as u32, None));
-    Fit { target, processor: Processor::Vertex, limits, costs: Vec::new() }
+    let processor = match program {
+        Program::Vertex(vertex) => {
+            limits.push(limit("attributes", "attributes", vertex.interface.attributes.into(), 32));
+            limits.push(limit("slots", "slots of the vertex entry", vertex.interface.vue.len() as u32, None));
+            Processor::Vertex
+        }
+        Program::Fragment(fragment) => {
+            limits.push(limit("attributes", "attributes", fragment.interface.attributes.into(), 32));
+            Processor::Fragment
+        }
+    };
+    Fit { target, processor, limits, costs: Vec::new() }
 }

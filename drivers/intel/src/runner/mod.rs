@@ -1,5 +1,7 @@
 //! Runners of compiled programs, by the simulator.
 
+mod fragment;
+mod quads;
 mod resources;
 mod textures;
 mod vertex;
@@ -16,6 +18,7 @@ use crate::simulator::Trap;
 pub(crate) fn run_program(program: Program) -> Result<Box<dyn Runner>, RunError> {
     Ok(match program {
         Program::Vertex(program) => Box::new(vertex::VertexRunner::new(program)?),
+        Program::Fragment(program) => Box::new(fragment::FragmentRunner::new(program)?),
     })
 }
 

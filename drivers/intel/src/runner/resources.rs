@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use tgsi_environment::{Inputs, Resources};
+use tgsi_environment::{ImageTexel, Inputs, Resources};
 
 use crate::program::Bindings;
 use crate::program::Texture;
-use crate::simulator::{AtomicOp, BufferAccess, Environment, Lanes, Sample, UrbWrite};
+use crate::simulator::{
+    AtomicOp, BufferAccess, Environment, Lanes, RenderTargetWrite, Sample, Simd, TypedAccess, UrbWrite,
+};
 
+use super::quads::lookup_quads;
 use super::textures::lookup;
 
 /// What a run shares between threads.
@@ -22,7 +25,23 @@ pub(super) struct Surroundings<'a> {
     pub(super) counters: Vec<Vec<u8>>,
     /// Rows of 128 bits of the buffer of vertices, by handle and number.
     pub(super) entries: BTreeMap<(u32, u32), [u32; 4]>,
+    /// What the current thread of fragments reads and writes.
+    pub(super) fragments: Fragments,
 }
+
+/// The inputs and outputs of a thread of fragments.
+#[derive(Default)]
+pub(super) struct Fragments {
+    /// The values of planes, by the register and the dword of their coefficients.
+    pub(super) planes: BTreeMap<(u8, u8), [u32; 8]>,
+    /// Writes to render targets, by surface.
+    pub(super) writes: BTreeMap<u8, RenderTargetWrite>,
+    /// Words of memory without surface, by place.
+    pub(super) memory: BTreeMap<u32, u32>,
+}
+
+/// The surface of memory without surface.
+const STATELESS: u8 = 255;
 
 impl Surroundings<'_> {
     /// The number of a surface in its section of the binding table.
@@ -49,6 +68,14 @@ impl Surroundings<'_> {
         self.buffers.get_mut(Self::within(access.surface, buffers_start, buffers)?)?.get_mut(place)
     }
 
+    /// The texel of an access to an image.
+    fn texel(&self, access: &TypedAccess) -> Option<ImageTexel> {
+        let Bindings { images_start, images, .. } = self.bindings;
+        let image = Self::within(access.surface, images_start, images)?;
+        let [u, v, r, sample] = access.coordinates;
+        Some((image as u32, [u, v, r], sample))
+    }
+
     /// The words of the atomic counters.
     pub(super) fn counter_words(&self) -> Vec<Vec<u32>> {
         let word = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
@@ -60,6 +87,11 @@ impl Environment for Surroundings<'_> {
     fn sample(&mut self, sample: &Sample) -> [Lanes; 4] {
         let mut result = [[0; 16]; 4];
         let Bindings { constants_start, constants, buffers_start, buffers, .. } = self.bindings;
+        let is_buffer = Self::within(sample.surface, constants_start, constants).is_some()
+            || Self::within(sample.surface, buffers_start, buffers).is_some();
+        if sample.simd != Simd::X4x2 && !is_buffer {
+            return lookup_quads(self.resources, self.textures, self.bindings, sample);
+        }
         let parameter = |number: usize, lane: usize| sample.parameters.get(number).map_or(0, |words| words[lane]);
         for lane in 0..sample.simd.lanes() {
             let words = if let Some(buffer) = Self::within(sample.surface, constants_start, constants) {
@@ -87,12 +119,48 @@ impl Environment for Surroundings<'_> {
         }
     }
 
+    fn plane(&mut self, register: u8, word: u8) -> Option<Lanes> {
+        let mut lanes = [0; 16];
+        lanes[..8].copy_from_slice(self.fragments.planes.get(&(register, word))?);
+        Some(lanes)
+    }
+
+    fn render_target_write(&mut self, write: &RenderTargetWrite) {
+        self.fragments.writes.insert(write.surface, write.clone());
+    }
+
+    fn typed_load(&mut self, access: &TypedAccess) -> [u32; 4] {
+        self.texel(access).map_or([0; 4], |texel| self.resources.image_load(texel))
+    }
+
+    fn typed_store(&mut self, access: &TypedAccess, value: [u32; 4], _: u8) {
+        if let Some(texel) = self.texel(access) {
+            self.resources.image_store(texel, value);
+        }
+    }
+
+    fn typed_atomic(&mut self, access: &TypedAccess, op: AtomicOp, operands: [u32; 2]) -> u32 {
+        let Some(texel) = self.texel(access) else { return 0 };
+        let mut words = self.resources.image_load(texel);
+        let (new, result) = op.apply(words[0], operands);
+        words[0] = new;
+        self.resources.image_store(texel, words);
+        result
+    }
+
     fn load(&mut self, access: &BufferAccess) -> u32 {
+        if access.surface == STATELESS {
+            return self.fragments.memory.get(&access.address).copied().unwrap_or(0);
+        }
         let bytes = self.bytes(access);
         bytes.map_or(0, |bytes| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)))
     }
 
     fn store(&mut self, access: &BufferAccess, value: u32) {
+        if access.surface == STATELESS {
+            self.fragments.memory.insert(access.address, value);
+            return;
+        }
         if let Some(bytes) = self.bytes(access) {
             bytes.iter_mut().zip(value.to_le_bytes()).for_each(|(byte, new)| *byte = new);
         }

@@ -8,6 +8,7 @@
 mod alu;
 mod buffers;
 mod conditions;
+mod fragment;
 mod interface;
 mod memory;
 mod operands;
@@ -16,17 +17,19 @@ mod texture;
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::body::{CfEvent, JumpKind};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader};
+use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 use tgsi_registers::chase;
 use tgsi_registers::modifiers::ModifierPolicy;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source, push_legal};
 
 use crate::error::IntelError;
 use crate::isa::{Chip, Condition, Opcode};
-use crate::machine::{Alu, Machine, MachineInstruction, Op, Program};
+use crate::machine::{Alu, COPY, Machine, MachineInstruction, Op, Program};
 use crate::options::IntelOptions;
 use crate::program::{Bindings, Texture};
+use crate::scalar::PAYLOAD_VECTORS;
 
+use fragment::FragmentParts;
 use interface::Interface;
 pub(crate) use interface::Interfaces;
 use memory::ArrayStore;
@@ -56,6 +59,8 @@ struct Selector<'a> {
     policy: ModifierPolicy<'static>,
     program: Program,
     interface: Interface,
+    /// What a fragment program reads and writes.
+    fragment: FragmentParts,
     /// The temporary of a value or a register of the IR, by value or handle.
     temps: SecondaryMap<Def, Option<i32>>,
     /// The first vector in scratch space, and the number of vectors, of an array of registers.
@@ -75,26 +80,33 @@ struct Selector<'a> {
 pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected, IntelError> {
     let entry = shader.entry_point().ok_or(IntelError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(IntelError::NoEntryPoint)?;
+    let is_scalar = shader.stage == ShaderStage::Fragment;
+    let fixed = if is_scalar { PAYLOAD_VECTORS } else { 0 };
+    let program = Program::new(Machine { chip: options.chip, is_scalar }, fixed);
+    let fragment = FragmentParts::of(shader, body);
+    let targets = if is_scalar { fragment.targets() } else { 0 };
     let mut selector = Selector {
         shader,
         body,
         chip: options.chip,
         policy: options.modifiers(),
-        program: Program::new(Machine { chip: options.chip }, 0),
+        program,
         interface: Interface::of(shader, body),
+        fragment,
         temps: SecondaryMap::new(),
         arrays: SecondaryMap::new(),
         scratch: 0,
         has_lanes: options.has_lanes,
         stores: Vec::new(),
         push: interface::pushed_uniforms(body, options.push_limit()),
-        bindings: Bindings::of(shader),
+        bindings: Bindings::of(shader, targets),
         textures: Vec::new(),
     };
     selector.select_body()?;
-    let Selector { program, interface, scratch, push, bindings, mut textures, .. } = selector;
+    let Selector { program, interface, fragment, scratch, push, bindings, mut textures, .. } = selector;
     textures.sort_unstable_by_key(|texture| texture.unit);
-    Ok(Selected { program, interfaces: interface.finish(), push, scratch, bindings, textures })
+    let interfaces = if is_scalar { Interfaces::Fragment(fragment.finish()) } else { interface.finish() };
+    Ok(Selected { program, interfaces, push, scratch, bindings, textures })
 }
 
 impl Selector<'_> {
@@ -138,6 +150,7 @@ impl Selector<'_> {
                 self.select_alu(inst, op)
             }
             InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
+            InstData::Tex(_) if self.is_scalar() => self.select_lookup(inst),
             InstData::Tex(_) => self.select_texture(inst),
             InstData::Intrinsic { op, .. } => self.select_intrinsic(inst, op),
             InstData::Jump(JumpKind::Break) => {
@@ -156,10 +169,13 @@ impl Selector<'_> {
 
     fn select_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), IntelError> {
         use IntrinsicOp::{
-            Barrier, DeclReg, GetSsboSize, LoadInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4,
+            Barrier, DeclReg, GetSsboSize, LoadInput, LoadInterpolatedInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4,
             LoadUniform, Nop, SsboAtomic, SsboAtomicSwap, StoreOutput, StoreReg, StoreRegIndirect, StoreSsbo,
         };
         match op {
+            LoadInput | LoadInterpolatedInput | StoreOutput if self.is_scalar() => {
+                self.select_fragment_intrinsic(inst, op)
+            }
             DeclReg => {
                 self.declare_register(inst);
                 Ok(())
@@ -177,6 +193,7 @@ impl Selector<'_> {
             // The accesses of a thread are in order.
             Barrier => Ok(()),
             op if op.is_atomic_counter() => self.select_counter(inst, op),
+            op if self.is_scalar() => self.select_fragment_intrinsic(inst, op),
             op if self.load_system_value(inst, op) => Ok(()),
             op => Err(self.lacks(inst, &format!("form of `{}`", op.name()))),
         }
@@ -191,6 +208,11 @@ impl Selector<'_> {
             // One more for accesses beyond the end.
             self.scratch = self.scratch.saturating_add(count + 1);
         }
+    }
+
+    /// Whether components are registers for eight lanes.
+    fn is_scalar(&self) -> bool {
+        self.program.machine.is_scalar
     }
 
     /// The error for a feature that the machine lacks.
@@ -211,7 +233,21 @@ impl Selector<'_> {
     /// Appends an instruction, with its constants in the form and at the place that instructions can contain.
     fn push(&mut self, mut instruction: MachineInstruction) {
         self.normalize_constants(&mut instruction);
+        if self.is_scalar() && instruction.op != COPY && !matches!(instruction.op, Op::Message(_) | Op::Fragment(_)) {
+            self.push_components(&instruction);
+            return;
+        }
         push_legal(&mut self.program, instruction);
+    }
+
+    /// Appends an instruction for each component. The flag of all components is one.
+    fn push_components(&mut self, instruction: &MachineInstruction) {
+        let Some(to) = instruction.destination else { return };
+        let count = if to.file == File::Special { 1 } else { 4 };
+        for c in (0..4).filter(|c| to.mask >> c & 1 != 0).take(count) {
+            let destination = Some(Destination { mask: 1 << c, ..to });
+            push_legal(&mut self.program, Instruction { destination, ..instruction.clone() });
+        }
     }
 
     /// Appends an operation.

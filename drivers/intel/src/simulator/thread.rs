@@ -196,12 +196,14 @@ impl<'s> Thread<'s> {
                 self.has_ended = unit.send(instruction, enabled)?;
             }
             _ => {
+                let plane = place_of_plane(instruction).and_then(|(register, word)| environment.plane(register, word));
                 let mut execution = Execution {
                     state: &mut self.state,
                     instruction,
                     channels,
                     predicate,
                     flush_denormals: self.flush_denormals,
+                    plane,
                 };
                 execution.run()?;
             }
@@ -292,6 +294,18 @@ impl<'s> Thread<'s> {
         };
         let position = start.wrapping_add(units);
         positions.binary_search(&position).map_err(|_| Trap::Target(self.at, position))
+    }
+}
+
+/// The register and the dword of the coefficients of `pln`.
+fn place_of_plane(instruction: &Instruction) -> Option<(u8, u8)> {
+    if instruction.opcode != Opcode::Pln {
+        return None;
+    }
+    use crate::isa::{File, Register};
+    match instruction.sources.first()?.operand()?.register {
+        Register::Direct { file: File::Grf, number, offset } => Some((number, offset / 4)),
+        _ => None,
     }
 }
 

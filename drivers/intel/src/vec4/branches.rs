@@ -22,10 +22,10 @@ enum Open {
 
 /// The start of a loop: it has no instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LoopStart(pub(super) usize);
+pub(crate) struct LoopStart(pub(crate) usize);
 
 /// Sets the targets of instructions of 128 bits. `loops` has the first instruction of each loop, in their order.
-pub(super) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart]) -> Result<(), ProgramError> {
+pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart]) -> Result<(), ProgramError> {
     let mut open: Vec<Open> = Vec::new();
     // The innermost loops, as indices of `open`.
     let mut open_loops: Vec<usize> = Vec::new();

@@ -60,6 +60,7 @@ impl<'a> Emitter<'a> {
             Op::Select | Op::SelectByOne => self.select(instruction, &channels),
             Op::Product(product) => self.product(instruction, product, &channels),
             Op::Message(message) => self.message(instruction, message),
+            Op::Fragment(_) => None,
             Op::If => {
                 let guard = instruction.guard?;
                 let predicate = Predicate { inverse: guard.condition == UNLESS_SET, ..Predicate::NORMAL };

@@ -8,7 +8,7 @@
 //! | [`emit`], [`operands`], [`messages`] | instructions |
 //! | [`branches`] | targets of control flow |
 
-mod branches;
+pub(crate) mod branches;
 mod emit;
 mod layout;
 mod messages;
@@ -25,8 +25,8 @@ use crate::error::IntelError;
 use crate::isa::{Chip, Instruction, compact_program, encode_program};
 use crate::machine::Program;
 use crate::options::IntelOptions;
-use crate::program::{Kernel, VertexProgram};
-use crate::select::{Interfaces, Selected};
+use crate::program::{Kernel, VertexInterface, VertexProgram};
+use crate::select::Selected;
 
 use emit::Emitter;
 use layout::Layout;
@@ -51,9 +51,8 @@ fn optimize(program: &mut Program) {
 }
 
 /// Optimises, allocates and encodes a program.
-pub(crate) fn finish(selected: Selected, options: &IntelOptions) -> Result<crate::program::Program, IntelError> {
-    let Selected { mut program, interfaces, push, scratch, bindings, textures } = selected;
-    let Interfaces::Vertex(interface) = interfaces;
+pub(crate) fn finish(selected: Selected, interface: VertexInterface, options: &IntelOptions) -> Result<crate::program::Program, IntelError> {
+    let Selected { mut program, push, scratch, bindings, textures, .. } = selected;
     if options.optimize {
         optimize(&mut program);
     }
@@ -91,7 +90,7 @@ fn scratch_size(vectors: u32) -> u32 {
 }
 
 /// Encodes instructions, compacted if the options ask for that.
-fn encoded(instructions: &[Instruction], options: &IntelOptions) -> Result<Vec<u32>, IntelError> {
+pub(crate) fn encoded(instructions: &[Instruction], options: &IntelOptions) -> Result<Vec<u32>, IntelError> {
     debug_validate(instructions, options.chip);
     let compacted;
     let instructions = if options.compaction {

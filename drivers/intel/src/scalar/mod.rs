@@ -1,0 +1,94 @@
+//! Scalar programs: eight lanes at a time (SIMD8).
+//!
+//! The passes of [`tgsi_vec4`] know registers of four components; a component is a general register here, with a value
+//! for each lane. Instructions on several components become one for each.
+//!
+//! | step | effect |
+//! |---|---|
+//! | passes of [`tgsi_vec4`] | fewer instructions |
+//! | allocation | registers |
+//! | [`layout`] | places of payload, temporaries, messages and outputs in the general registers |
+//! | [`emit`], [`operands`], [`fragment`], [`messages`] | instructions |
+
+mod copies;
+mod emit;
+mod fragment;
+mod layout;
+mod messages;
+mod operands;
+mod operation;
+mod outputs;
+
+use tgsi_vec4::allocate::{AllocationMode, allocate};
+use tgsi_vec4::dead_code::remove_dead_code;
+use tgsi_vec4::propagate_backward::propagate_backward;
+use tgsi_vec4::propagate_copies::propagate_copies;
+
+use crate::error::IntelError;
+use crate::machine::Program;
+use crate::options::IntelOptions;
+use crate::program::{FragmentInterface, FragmentProgram, Kernel};
+use crate::select::Selected;
+use crate::vec4::encoded;
+
+use emit::Emitter;
+use layout::Layout;
+
+pub use operation::{
+    EvaluationPlace, FragmentOp, Lookup, PAYLOAD_VECTORS, PayloadValue, TypedAccess, TypedMessage,
+};
+
+/// The passes before allocation, rerun until none changes anything.
+const PASSES: [fn(&mut Program) -> bool; 3] = [propagate_copies, remove_dead_code, propagate_backward];
+
+/// Bounds the rounds through the passes.
+const MAX_ROUNDS: usize = 4;
+
+fn optimize(program: &mut Program) {
+    for _ in 0..MAX_ROUNDS {
+        let mut changed = false;
+        for pass in PASSES {
+            changed |= pass(program);
+        }
+        if !changed {
+            break;
+        }
+    }
+}
+
+/// Optimises, allocates and encodes a program.
+pub(crate) fn finish(
+    selected: Selected,
+    interface: FragmentInterface,
+    options: &IntelOptions,
+) -> Result<crate::program::Program, IntelError> {
+    let Selected { mut program, push, scratch, bindings, textures, .. } = selected;
+    if options.optimize {
+        optimize(&mut program);
+    }
+    allocate(&mut program, AllocationMode::Pack, options.optimize);
+    let layout = Layout::new(&program, push.len(), &interface, options.chip);
+    let (found, limit) = (program.num_temps() - program.first_temp(), layout.room());
+    if found > limit {
+        return Err(IntelError::TooMany { what: "registers", found, limit, chip: options.chip });
+    }
+    let emitter = Emitter::new(options.chip, &layout, &push, &program.constants, &interface);
+    let instructions = emitter.program(&program)?;
+    let words = encoded(&instructions, options)?;
+    let kernel = Kernel {
+        chip: options.chip,
+        words,
+        registers: crate::isa::GENERAL_REGISTERS,
+        dispatch_start: layout.push,
+        push,
+        scratch: scratch_size(scratch),
+        bindings,
+        textures,
+    };
+    Ok(crate::program::Program::Fragment(FragmentProgram { kernel, interface }))
+}
+
+/// The size of the scratch space of a thread, for vectors of eight lanes: the hardware has powers of two.
+fn scratch_size(vectors: u32) -> u32 {
+    if vectors == 0 { 0 } else { vectors.saturating_mul(128).next_power_of_two().max(1024) }
+}
