@@ -36,6 +36,7 @@
 //! constant buffer 0.
 
 use serde::{Deserialize, Serialize};
+use tgsi_environment::SamplerDim;
 use tgsi_ir::Shader;
 
 use crate::isa::Chip;
@@ -135,6 +136,22 @@ pub enum TextureKind {
     Buffer,
     /// Two dimensions, with several samples.
     Multisample,
+}
+
+impl TextureKind {
+    /// The kind of textures and images of a dimension.
+    pub(crate) fn of(dim: SamplerDim) -> Option<TextureKind> {
+        Some(match dim {
+            SamplerDim::Dim1D => TextureKind::D1,
+            SamplerDim::Dim2D | SamplerDim::External => TextureKind::D2,
+            SamplerDim::Dim3D => TextureKind::D3,
+            SamplerDim::Cube => TextureKind::Cube,
+            SamplerDim::Rect => TextureKind::Rect,
+            SamplerDim::Buf => TextureKind::Buffer,
+            SamplerDim::Ms => TextureKind::Multisample,
+            _ => return None,
+        })
+    }
 }
 
 /// A texture that a program accesses.
@@ -367,6 +384,8 @@ pub struct FragmentInterface {
     pub writes_sample_mask: bool,
     /// Whether memory is written: tests of depth are early then only if the shader asks for that.
     pub has_stores: bool,
+    /// The images, by unit.
+    pub images: Vec<Texture>,
     /// Whether a thread has the fragments of one sample.
     pub is_per_sample: bool,
 }

@@ -117,6 +117,7 @@ impl Runner for FragmentRunner {
             inputs,
             resources,
             textures: &self.program.kernel.textures,
+            images: &self.program.interface.images,
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.iter().map(|words| words_to_bytes(words)).collect(),
             entries: BTreeMap::new(),

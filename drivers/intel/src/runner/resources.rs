@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use tgsi_environment::{ImageTexel, Inputs, Resources};
 
 use crate::program::Bindings;
-use crate::program::Texture;
+use crate::program::{Texture, TextureKind};
 use crate::simulator::{
-    AtomicOp, BufferAccess, Environment, Lanes, RenderTargetWrite, Sample, Simd, TypedAccess, UrbWrite,
+    AtomicOp, BufferAccess, Environment, Lanes, RenderTargetWrite, Sample, SampleOp, Simd, TypedAccess, UrbWrite,
 };
 
 use super::quads::lookup_quads;
-use super::textures::lookup;
+use super::textures::{dimension, lookup};
 
 /// What a run shares between threads.
 pub(super) struct Surroundings<'a> {
     pub(super) bindings: Bindings,
     pub(super) textures: &'a [Texture],
+    pub(super) images: &'a [Texture],
     pub(super) inputs: &'a Inputs,
     pub(super) resources: &'a mut dyn Resources,
     /// Storage buffers, as bytes.
@@ -68,6 +69,19 @@ impl Surroundings<'_> {
         self.buffers.get_mut(Self::within(access.surface, buffers_start, buffers)?)?.get_mut(place)
     }
 
+    /// The size of an image, or its number of samples.
+    fn image_info(&mut self, image: usize, sample: &Sample) -> [Lanes; 4] {
+        let kind = self.images.iter().find(|known| usize::from(known.unit) == image);
+        let Some(kind) = kind else { return [[0; 16]; 4] };
+        let size = self.resources.image_size(image as u32, dimension(kind.kind), kind.is_array);
+        let faces = if kind.kind == TextureKind::Cube && kind.is_array { 6 } else { 1 };
+        let words = match sample.op {
+            SampleOp::SampleInfo => [size.samples, 0, 0, 0],
+            _ => [size.size[0], size.size[1], size.size[2].wrapping_mul(faces), size.levels],
+        };
+        words.map(|word| [word; 16])
+    }
+
     /// The texel of an access to an image.
     fn texel(&self, access: &TypedAccess) -> Option<ImageTexel> {
         let Bindings { images_start, images, .. } = self.bindings;
@@ -90,7 +104,10 @@ impl Environment for Surroundings<'_> {
         let is_buffer = Self::within(sample.surface, constants_start, constants).is_some()
             || Self::within(sample.surface, buffers_start, buffers).is_some();
         if sample.simd != Simd::X4x2 && !is_buffer {
-            return lookup_quads(self.resources, self.textures, self.bindings, sample);
+            return match Self::within(sample.surface, self.bindings.images_start, self.bindings.images) {
+                Some(image) => self.image_info(image, sample),
+                None => lookup_quads(self.resources, self.textures, self.bindings, sample),
+            };
         }
         let parameter = |number: usize, lane: usize| sample.parameters.get(number).map_or(0, |words| words[lane]);
         for lane in 0..sample.simd.lanes() {

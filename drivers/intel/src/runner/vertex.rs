@@ -97,6 +97,7 @@ impl Runner for VertexRunner {
             inputs,
             resources,
             textures: &self.program.kernel.textures,
+            images: &[],
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.iter().map(|words| words_to_bytes(words)).collect(),
             entries: BTreeMap::new(),

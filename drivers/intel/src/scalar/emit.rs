@@ -6,6 +6,7 @@ use tgsi_vec4::simple::{Destination as To, File, Source};
 use super::copies::in_order;
 use super::layout::Layout;
 use super::operands::{Operands, Place};
+use super::operation::FragmentOp;
 use crate::error::IntelError;
 use crate::isa::{
     self, AccessMode, Branch, Chip, Destination, Detail, ExecutionSize, Flag, Form, Immediate, Instruction, Opcode,
@@ -92,6 +93,53 @@ impl<'a> Emitter<'a> {
     }
 
     fn emit(&mut self, instruction: &MachineInstruction) -> Option<()> {
+        match instruction.destination {
+            Some(to) if to.mask.count_ones() > 1 && has_one_result(instruction.op) => {
+                self.emit_components(instruction, to)
+            }
+            _ => self.emit_component(instruction),
+        }
+    }
+
+    /// Emits an instruction for each component. Those with the same operands are copies.
+    fn emit_components(&mut self, instruction: &MachineInstruction, to: To) -> Option<()> {
+        let mut emitted: ArrayVec<(u8, u8), 4> = ArrayVec::new();
+        for c in channels(to.mask) {
+            if to.file == File::Special && c != to.mask.trailing_zeros() as u8 {
+                // All components have one flag.
+                break;
+            }
+            let is_same = |known: u8| {
+                let component = |source: &Source, c: u8| source.swizzle[usize::from(c & 3)];
+                let is_fragment = matches!(instruction.op, Op::Fragment(_));
+                let flags = usize::from(matches!(instruction.op, Op::Select | Op::SelectByOne));
+                is_fragment && !matches!(instruction.op, Op::Fragment(FragmentOp::Derivative { .. }))
+                    || instruction.sources.iter().skip(flags).all(|source| component(source, c) == component(source, known))
+            };
+            let register = |s: &Self, c: u8| s.operands.register(&to, c);
+            if let Some(&(_, from)) = emitted.iter().find(|&&(known, _)| is_same(known)) {
+                let operand = Operand::linear(from, Type::Ud);
+                self.push(lanes(Opcode::Mov, Destination::general(register(self, c)?, Type::Ud), [operand.into()]));
+                continue;
+            }
+            // Operands of this component must not be results of others.
+            let is_overwritten = instruction.sources.iter().any(|source| {
+                let place = self.operands.source_place(source, c);
+                emitted.iter().any(|&(_, written)| place == Some(Place::Lanes(written)))
+            });
+            if is_overwritten {
+                return None;
+            }
+            let destination = Some(To { mask: 1 << c, ..to });
+            self.emit_component(&MachineInstruction { destination, ..instruction.clone() })?;
+            if to.file != File::Special {
+                emitted.push((c, register(self, c)?));
+            }
+        }
+        Some(())
+    }
+
+    fn emit_component(&mut self, instruction: &MachineInstruction) -> Option<()> {
         match instruction.op {
             Op::Alu(_) if instruction.op == COPY => self.copy(instruction),
             Op::Alu(alu) => self.alu(instruction, alu),
@@ -270,6 +318,18 @@ impl<'a> Emitter<'a> {
         let operand = self.operands.source(source, Type::Ud, channel)?;
         self.push(lanes(Opcode::Mov, Destination::general(register, Type::Ud), [operand]));
         Some(())
+    }
+}
+
+/// Whether an operation writes one component at a time.
+fn has_one_result(op: Op) -> bool {
+    match op {
+        Op::Alu(_) => op != COPY,
+        Op::Select | Op::SelectByOne | Op::Product(_) => true,
+        Op::Fragment(op) => {
+            !matches!(op, FragmentOp::Lookup(_) | FragmentOp::Typed(_) | FragmentOp::Interpolate { .. })
+        }
+        _ => false,
     }
 }
 

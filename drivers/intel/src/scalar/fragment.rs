@@ -4,8 +4,8 @@ use super::emit::{Emitter, LIVE, channels, dword, flag_word, lanes, word};
 use super::operands::Place;
 use super::operation::{EvaluationPlace, FragmentOp, PayloadValue};
 use crate::isa::{
-    AccessMode, Condition, Destination, ExecutionSize, HorizontalStride, Immediate, Instruction, Opcode, Operand,
-    Predicate, Region, Register, SharedFunction, Swizzle, ThreadControl, Type, VerticalStride, Width, descriptor,
+    AccessMode, Branch, Condition, Destination, ExecutionSize, HorizontalStride, Immediate, Instruction, Opcode, Operand,
+    Predicate, PredicateControl, Region, Register, SharedFunction, Swizzle, ThreadControl, Type, VerticalStride, Width, descriptor,
 };
 use crate::machine::{MachineInstruction, Op, Program};
 use crate::message::{BufferAccess, Message};
@@ -132,7 +132,15 @@ impl Emitter<'_> {
         let mut compare = lanes(Opcode::Cmp, Destination::null(Type::D), [first, second]);
         compare.thread = ThreadControl::Switch;
         self.push(compare.with_condition(condition).with_flag(LIVE).with_predicate(Predicate::NORMAL));
+        // Quads without live lanes end, as nothing depends on them.
+        let any = Predicate { control: PredicateControl::Any4, inverse: true };
+        self.push(self.halt().with_flag(LIVE).with_predicate(any));
         Some(())
+    }
+
+    /// The end for enabled lanes, at the last instruction of this kind.
+    pub(super) fn halt(&self) -> Instruction {
+        Instruction::branch_to(Opcode::Halt, AccessMode::Align1, Branch::default())
     }
 
     fn payload(&mut self, instruction: &MachineInstruction, value: PayloadValue) -> Option<()> {

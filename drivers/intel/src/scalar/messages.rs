@@ -1,6 +1,6 @@
 //! Messages to the sampler and to memory.
 
-use tgsi_vec4::simple::Source;
+use tgsi_vec4::simple::{File, Source};
 
 use super::emit::{CHOSEN, Emitter, LIVE, dword, flag_word, lanes, word};
 use super::operands::Place;
@@ -107,7 +107,17 @@ impl Emitter<'_> {
     /// Sends a message whose surface has a run-time index: for each quad separately, with the index of its first lane
     /// that is enabled.
     fn send_indexed(&mut self, send: Instruction, index: &Source, has_sampler: bool) -> Option<()> {
-        let Place::Lanes(register) = self.operands.source_place(index, 0)? else { return None };
+        let register = match self.operands.source_place(index, 0) {
+            Some(Place::Lanes(register)) => register,
+            // One for all lanes.
+            place => {
+                let register = self.operands.layout.memory;
+                debug_assert!(place.is_some() || index.file == File::Constant);
+                let index = self.operands.source(index, Type::Ud, 0)?;
+                self.push(lanes(Opcode::Mov, Destination::general(register, Type::Ud), [index]).with_no_mask());
+                register
+            }
+        };
         let message = *send.message()?;
         let bits = message.immediate()?;
         let live = send.predicate.is_some();

@@ -22,6 +22,9 @@ pub(super) fn copy_register(to: u8, from: u8) -> Instruction {
 
 impl Emitter<'_> {
     pub(super) fn write_targets(&mut self) {
+        if self.interface.kills {
+            self.push(self.halt());
+        }
         let writes = self.operands.layout.writes.clone();
         for (number, write) in writes.iter().enumerate() {
             self.write_target(write, number == 0, number + 1 == writes.len());

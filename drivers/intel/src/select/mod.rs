@@ -83,7 +83,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
     let is_scalar = shader.stage == ShaderStage::Fragment;
     let fixed = if is_scalar { PAYLOAD_VECTORS } else { 0 };
     let program = Program::new(Machine { chip: options.chip, is_scalar }, fixed);
-    let fragment = FragmentParts::of(shader, body);
+    let fragment = FragmentParts::of(shader, body, options.has_lanes);
     let targets = if is_scalar { fragment.targets() } else { 0 };
     let mut selector = Selector {
         shader,

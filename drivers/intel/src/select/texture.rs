@@ -362,16 +362,7 @@ impl Selector<'_> {
 
     /// Records the kind of the textures that an instruction accesses.
     pub(super) fn note_texture(&mut self, inst: Inst, data: &TexData, unit: Unit) -> Result<(), IntelError> {
-        let kind = match data.dim {
-            SamplerDim::Dim1D => TextureKind::D1,
-            SamplerDim::Dim2D | SamplerDim::External => TextureKind::D2,
-            SamplerDim::Dim3D => TextureKind::D3,
-            SamplerDim::Cube => TextureKind::Cube,
-            SamplerDim::Rect => TextureKind::Rect,
-            SamplerDim::Buf => TextureKind::Buffer,
-            SamplerDim::Ms => TextureKind::Multisample,
-            _ => return Err(self.lacks(inst, "textures of this dimension")),
-        };
+        let kind = TextureKind::of(data.dim).ok_or_else(|| self.lacks(inst, "textures of this dimension"))?;
         let count = if unit.1.is_some() { u32::from(self.bindings.textures).saturating_sub(unit.0) } else { 1 };
         for number in unit.0..unit.0.saturating_add(count) {
             let Ok(number) = u8::try_from(number) else { break };

@@ -7,6 +7,8 @@
 //! | `endif` | the end of the surrounding block | - |
 //! | `while` | the first instruction of the loop | - |
 //! | `break`, `cont` | the end of the surrounding block | `while` |
+//! | `halt` | the end of the surrounding block | the last `halt` |
+//! | the last `halt` | the next instruction | the next instruction |
 //!
 //! The end of a block is its `else`, `endif` or `while`; without one, the next instruction.
 
@@ -34,6 +36,7 @@ pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
     let mut starts = loops.iter().peekable();
     let mut jips: Vec<(usize, usize)> = Vec::new();
     let mut uips: Vec<(usize, usize)> = Vec::new();
+    let last_halt = instructions.iter().rposition(|instruction| instruction.opcode == Opcode::Halt);
     for index in 0..instructions.len() {
         while let Some(&LoopStart(start)) = starts.next_if(|start| start.0 == index) {
             open_loops.push(open.len());
@@ -69,6 +72,13 @@ pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
                     jips.push((index, start));
                     uips.extend(exits.into_iter().map(|exit| (exit, index)));
                 }
+            }
+            Opcode::Halt => {
+                if let Some(waiting) = waiting.last_mut() {
+                    waiting.push(index);
+                }
+                let last = last_halt.unwrap_or(index);
+                uips.push((index, if last == index { index + 1 } else { last }));
             }
             Opcode::Break | Opcode::Cont => {
                 if let Some(waiting) = waiting.last_mut() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::slots::FragResult;
+use tgsi_ir::slots::{FragResult, VaryingSlot};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 
@@ -61,14 +61,16 @@ fn output(location: u8) -> Option<u8> {
 
 impl FragmentParts {
     /// Assigns attributes to the inputs that a shader reads.
-    pub(crate) fn of(shader: &Shader, body: &Body) -> FragmentParts {
+    pub(crate) fn of(shader: &Shader, body: &Body, has_lanes: bool) -> FragmentParts {
         let mut keys: BTreeSet<Key> = BTreeSet::new();
         let mut targets = 1;
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             let Some(op) = body.intrinsic(inst) else { continue };
             match op {
                 IntrinsicOp::LoadInput | IntrinsicOp::LoadInterpolatedInput => {
-                    keys.extend(access(body, inst).map(Access::key));
+                    let is_attribute =
+                        |access: &Access| has_lanes || !matches!(access.location, VaryingSlot::POS | VaryingSlot::FACE);
+                    keys.extend(access(body, inst).filter(is_attribute).map(Access::key));
                 }
                 IntrinsicOp::StoreOutput => {
                     let target = access(body, inst).and_then(|access| output(access.location));

@@ -46,7 +46,7 @@ impl Selector<'_> {
     }
 
     /// Sends a message to the sampler. The response is in a new temporary.
-    fn send_lookup(&mut self, lookup: Lookup, index: Option<Source>, parameters: &[Source]) -> Source {
+    pub(super) fn send_lookup(&mut self, lookup: Lookup, index: Option<Source>, parameters: &[Source]) -> Source {
         let index = index.filter(|_| lookup.is_indexed).map(|index| self.in_x(index));
         let mut sources = self.load_parameters(parameters);
         let _ = index.map(|index| sources.try_push(index));

@@ -2,14 +2,16 @@
 //!
 //! The rest is selected as for vectors, of which most have one component.
 
+mod images;
 mod interface;
 mod lookup;
 
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::slots::VaryingSlot;
 use tgsi_ir::{Def, Inst, InstData};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
-use super::interface::access;
+use super::interface::{Access, access};
 use super::operands::{Target, lane, swizzled};
 use super::{Selector, alu};
 use crate::error::IntelError;
@@ -45,7 +47,10 @@ impl Selector<'_> {
             // Loads of inputs evaluate them.
             I::LoadBarycentricPixel | I::LoadBarycentricCentroid | I::LoadBarycentricSample => Ok(()),
             I::LoadBarycentricAtOffset | I::LoadBarycentricAtSample => self.evaluate(inst, op),
-            op => self.load_fragment_value(inst, op),
+            op => match self.select_image(inst, op) {
+                Some(result) => result,
+                None => self.load_fragment_value(inst, op),
+            },
         }
     }
 
@@ -70,6 +75,10 @@ impl Selector<'_> {
     fn load_fragment_input(&mut self, inst: Inst) -> Result<(), IntelError> {
         let Some(def) = self.body.inst_def(inst) else { return Ok(()) };
         let Some(access) = access(self.body, inst) else { return Err(self.lacks(inst, "index of inputs")) };
+        if !self.has_lanes && matches!(access.location, VaryingSlot::POS | VaryingSlot::FACE) {
+            self.load_rasterised(def, access);
+            return Ok(());
+        }
         let mask = (self.body.full_mask(def) as u8) << access.component & 15;
         let Some((attribute, evaluation)) = self.fragment.read(access, mask) else { return Ok(()) };
         let target = self.target(def);
@@ -84,6 +93,27 @@ impl Selector<'_> {
             Evaluation::At(coordinates) => self.planes(attribute, access.component, coordinates, target),
         }
         Ok(())
+    }
+
+    /// The position or the face as an input.
+    fn load_rasterised(&mut self, def: Def, access: Access) {
+        let target = self.target(def);
+        for c in (0..4u8).filter(|c| target.mask() >> c & 1 != 0) {
+            let to = target.masked(1 << c);
+            if access.location == VaryingSlot::POS {
+                self.position((c + access.component).min(3), to);
+            } else if c + access.component == 0 {
+                // 1.0, or -1.0 for the back.
+                let face = self.payload_value(PayloadValue::FrontFace);
+                let back = self.computed(alu(Opcode::Not, Type::Ud), 1, [face]);
+                let [sign, one] = [1 << 31, 1.0f32.to_bits()].map(|word| self.word(word));
+                let sign = self.computed(alu(Opcode::And, Type::Ud), 1, [lane(back, 0), sign]);
+                self.emit_to(alu(Opcode::Or, Type::Ud), to, [lane(sign, 0), one]);
+            } else {
+                let zero = self.word(0);
+                self.copy(to, zero);
+            }
+        }
     }
 
     /// Whether the coordinates that an instruction evaluates are not corrected for perspective.
