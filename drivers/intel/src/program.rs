@@ -42,7 +42,8 @@ use tgsi_ir::Shader;
 use crate::isa::Chip;
 
 /// The surfaces of a program, by their places in the binding table: render targets, textures, constant buffers, storage
-/// buffers, atomic counters, images.
+/// buffers, atomic counters, images. One surface without memory (null) follows each of the last four kinds, for accesses
+/// to buffers and images that do not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Bindings {
     /// The number of render targets, which come first; other programs than those of fragments have none.
@@ -70,17 +71,18 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Assigns places to the surfaces of a shader with a number of render targets.
-    pub(crate) fn of(shader: &Shader, targets: u8) -> Bindings {
+    /// Assigns places to the surfaces of a shader with a number of render targets. There is room for a number of
+    /// textures.
+    pub(crate) fn of(shader: &Shader, targets: u8, texture_room: u8) -> Bindings {
         const MOST: u32 = 48;
         let byte = |count: u32| count.min(MOST) as u8;
         let info = &shader.info;
         let textures = byte(info.num_textures);
         let constants = byte(info.num_ubos.saturating_add(info.first_ubo_buffer()).max(1));
-        let constants_start = targets + textures;
-        let buffers_start = constants_start + constants;
+        let constants_start = targets + textures.max(texture_room);
+        let buffers_start = constants_start + constants + 1;
         let buffers = byte(info.num_ssbos);
-        let counters_start = buffers_start + buffers;
+        let counters_start = buffers_start + buffers + 1;
         Bindings {
             targets,
             textures_start: targets,
@@ -91,9 +93,21 @@ impl Bindings {
             buffers,
             counters_start,
             counters: COUNTER_BUFFERS,
-            images_start: counters_start + COUNTER_BUFFERS,
+            images_start: counters_start + COUNTER_BUFFERS + 1,
             images: byte(info.num_images),
         }
+    }
+
+    /// The number of surfaces from one on to the last one of its kind. The next one has no memory.
+    pub(crate) fn surfaces_after(&self, surface: u8) -> u8 {
+        let sections = [
+            (self.images_start, self.images),
+            (self.counters_start, self.counters),
+            (self.buffers_start, self.buffers),
+            (self.constants_start, self.constants),
+        ];
+        let section = sections.into_iter().find(|(start, _)| *start <= surface);
+        section.map_or(0, |(start, count)| (start + count).saturating_sub(surface))
     }
 
     /// The place of a constant buffer.
@@ -382,6 +396,8 @@ pub struct FragmentInterface {
     pub writes_depth: bool,
     /// Whether the mask of samples is written.
     pub writes_sample_mask: bool,
+    /// The register that has the mask of samples as numbers of 32 bits at the end of the thread.
+    pub sample_mask: Option<u8>,
     /// Whether memory is written: tests of depth are early then only if the shader asks for that.
     pub has_stores: bool,
     /// The images, by unit.

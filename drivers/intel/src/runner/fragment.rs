@@ -144,7 +144,11 @@ impl Runner for FragmentRunner {
                 for output in &interface.outputs {
                     for component in (0..4).filter(|component| output.mask >> component & 1 != 0) {
                         let place = (component + usize::from(output.component)) % 4;
-                        let word = surroundings.fragments.output(output.slot, place, lane);
+                        let word = match interface.sample_mask {
+                            // Messages have the lower half.
+                            Some(register) if output.slot == SAMPLE_MASK_OUTPUT => result.registers.words(register)[lane],
+                            _ => surroundings.fragments.output(output.slot, place, lane),
+                        };
                         outputs.outputs.set(output.register as usize, component, first + lane, word);
                     }
                 }
@@ -161,7 +165,6 @@ impl Fragments {
     fn output(&self, number: u8, component: usize, lane: usize) -> u32 {
         let words = match number {
             DEPTH_OUTPUT => self.writes.values().next().and_then(|write| write.depth),
-            SAMPLE_MASK_OUTPUT => self.writes.values().next().and_then(|write| write.sample_mask),
             target => self.writes.get(&target).map(|write| write.color[component]),
         };
         words.map_or(0, |words| words[lane])

@@ -19,8 +19,11 @@ pub(super) fn lookup_quads(
     sample: &Sample,
 ) -> [Lanes; 4] {
     let mut result = [[0; 16]; 4];
-    let unit = sample.surface.checked_sub(bindings.textures_start);
-    let Some(texture) = textures.iter().find(|texture| Some(texture.unit) == unit) else { return result };
+    let unit = sample.surface.saturating_sub(bindings.textures_start);
+    // A unit beyond the last one is as that.
+    let known = textures.iter().rfind(|texture| texture.unit <= unit).or_else(|| textures.first());
+    let Some(&texture) = known else { return result };
+    let texture = &Texture { unit, ..texture };
     for first in (0..sample.simd.lanes()).step_by(QUAD) {
         if sample.active >> first & 15 == 0 {
             continue;

@@ -136,10 +136,23 @@ impl Environment for Surroundings<'_> {
         }
     }
 
-    fn plane(&mut self, register: u8, word: u8) -> Option<Lanes> {
-        let mut lanes = [0; 16];
-        lanes[..8].copy_from_slice(self.fragments.planes.get(&(register, word))?);
-        Some(lanes)
+    fn plane(&mut self, register: u8, word: u8, coordinates: &[Lanes; 2]) -> Option<Lanes> {
+        let words = self.fragments.planes.get(&(register, word))?;
+        let value = |lane: usize| f32::from_bits(words[lane]);
+        Some(std::array::from_fn(|lane| {
+            let [x, y] = coordinates.map(|lanes| f32::from_bits(lanes[lane]));
+            let quad = lane & !3;
+            if lane >= 8 {
+                0
+            } else if x == 0.0 && y == 0.0 {
+                words[lane]
+            } else {
+                // At an offset from the centre.
+                let dx = value(quad + 3) - value(quad + 2);
+                let dy = value(quad + 2) - value(quad);
+                (value(lane) + x * dx + y * dy).to_bits()
+            }
+        }))
     }
 
     fn render_target_write(&mut self, write: &RenderTargetWrite) {

@@ -13,21 +13,24 @@ use crate::isa::{
     Operand, Predicate, Region, Register, ThreadControl, Type, WriteMask, arf,
 };
 use crate::machine::{Alu, COPY, MachineInstruction, Op, Product, Program, UNLESS_SET};
-use crate::program::FragmentInterface;
+use crate::program::{Bindings, FragmentInterface};
 use crate::vec4::branches::{LoopStart, set_targets};
 
 /// Where comparisons that write a register write flags, which nothing reads.
-const UNUSED_FLAG: Flag = Flag::F1_1;
+const UNUSED_FLAG: Flag = SAME;
 /// The flags of lanes that are live: neither helpers nor killed.
 pub(super) const LIVE: Flag = Flag::F0_1;
-/// The flags that choose lanes for a message.
+/// The flags that choose lanes for messages.
 pub(super) const CHOSEN: Flag = Flag::F1_0;
+/// The flags of lanes with the same index of a surface.
+pub(super) const SAME: Flag = Flag::F1_1;
 
 /// Appends instructions.
 pub(super) struct Emitter<'a> {
     pub(super) chip: Chip,
     pub(super) operands: Operands<'a>,
     pub(super) interface: &'a FragmentInterface,
+    pub(super) bindings: Bindings,
     pub(super) instructions: Vec<Instruction>,
     /// Whether the flags of live lanes are set.
     pub(super) has_live: bool,
@@ -65,9 +68,10 @@ impl<'a> Emitter<'a> {
         push: &'a [u16],
         constants: &'a tgsi_vec4::Constants,
         interface: &'a FragmentInterface,
+        bindings: Bindings,
     ) -> Emitter<'a> {
         let operands = Operands { layout, push, constants };
-        Emitter { chip, operands, interface, instructions: Vec::new(), has_live: false, loops: Vec::new() }
+        Emitter { chip, operands, interface, bindings, instructions: Vec::new(), has_live: false, loops: Vec::new() }
     }
 
     /// The instructions of a program.
@@ -155,13 +159,24 @@ impl<'a> Emitter<'a> {
             Op::Else => self.branch(Opcode::Else, None),
             Op::EndIf => self.branch(Opcode::Endif, None),
             Op::Loop => {
-                self.loops.push(LoopStart(self.instructions.len()));
+                self.begin_loop();
                 Some(())
             }
             Op::EndLoop => self.branch(Opcode::While, None),
             Op::Break => self.branch(Opcode::Break, None),
             Op::Continue => self.branch(Opcode::Cont, None),
         }
+    }
+
+    /// Begins a loop.
+    pub(super) fn begin_loop(&mut self) {
+        self.loops.push(LoopStart(self.instructions.len()));
+    }
+
+    /// Ends a loop, which lanes leave for which the predicate does not hold.
+    pub(super) fn end_loop(&mut self, predicate: Predicate, flag: Flag) {
+        let end = Instruction::branch_to(Opcode::While, AccessMode::Align1, Branch::default());
+        self.push(end.with_predicate(predicate).with_flag(flag));
     }
 
     fn branch(&mut self, opcode: Opcode, predicate: Option<Predicate>) -> Option<()> {

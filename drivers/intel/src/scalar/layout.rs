@@ -5,6 +5,7 @@
 //! | g0, g1 | the headers |
 //! | next | the payload: optional parts, pushed constants, attributes |
 //! | next | temporaries, a register for each component |
+//! | next | run-time indices of surfaces, two registers |
 //! | next | payloads of messages to memory |
 //! | next | a header, and the parameters of lookups ([`PAYLOAD_VECTORS`]) |
 //! | up to g127 | for each message to a render target its payload; the mask of samples |
@@ -65,6 +66,8 @@ pub(super) struct Layout {
     pub(super) attributes: u8,
     /// The first temporary.
     pub(super) temporaries: u8,
+    /// The first of two registers for run-time indices.
+    pub(super) indices: u8,
     /// The first register of payloads of messages to memory.
     pub(super) memory: u8,
     /// The register of the header of lookups, which parameters follow.
@@ -94,6 +97,17 @@ fn message_registers(op: Op) -> (u8, u8) {
         Op::Fragment(FragmentOp::PlaneAt { .. } | FragmentOp::Interpolate { .. }) => (2, 0),
         // Copies that exchange components.
         _ => (1, 0),
+    }
+}
+
+/// Whether the surface of a message has a run-time index.
+fn is_indexed(op: Op) -> bool {
+    match op {
+        Op::Message(Message::Sampler(message)) => message.is_indexed,
+        Op::Message(Message::Buffer(message)) => message.is_indexed,
+        Op::Fragment(FragmentOp::Lookup(message)) => message.is_indexed,
+        Op::Fragment(FragmentOp::Typed(message)) => message.is_indexed,
+        _ => false,
     }
 }
 
@@ -133,12 +147,14 @@ impl Layout {
         }
         let header = top.saturating_sub(lookups);
         let memory = header.saturating_sub(memory);
-        Layout { push, attributes, temporaries, memory, header, sample_mask, writes }
+        let has_indices = program.instructions().iter().any(|instruction| is_indexed(instruction.op));
+        let indices = memory.saturating_sub(if has_indices { 2 } else { 0 });
+        Layout { push, attributes, temporaries, indices, memory, header, sample_mask, writes }
     }
 
     /// The number of vectors of four components that temporaries may be.
     pub(super) fn room(&self) -> u32 {
-        u32::from(self.memory.saturating_sub(self.temporaries) / 4)
+        u32::from(self.indices.saturating_sub(self.temporaries) / 4)
     }
 
     /// The register of a component of an output.

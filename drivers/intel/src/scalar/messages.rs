@@ -1,13 +1,13 @@
 //! Messages to the sampler and to memory.
 
-use tgsi_vec4::simple::{File, Source};
+use tgsi_vec4::simple::Source;
 
-use super::emit::{CHOSEN, Emitter, LIVE, dword, flag_word, lanes, word};
+use super::emit::{CHOSEN, Emitter, LIVE, SAME, dword, flag_word, lanes, word};
 use super::operands::Place;
 use super::operation::{Lookup, TypedAccess, TypedMessage};
 use super::outputs::copy_register;
 use crate::isa::{
-    AccessMode, Chip, Condition, Descriptor, Destination, Detail, Immediate, Instruction, Message as SharedMessage,
+    self, AccessMode, Chip, Condition, Descriptor, Destination, Detail, Flag, Immediate, Instruction, Message as SharedMessage,
     Opcode, Operand, Predicate, Region, Register, SharedFunction, ThreadControl, Type, arf, descriptor,
 };
 use crate::machine::MachineInstruction;
@@ -19,10 +19,10 @@ const SAMPLER_SIMD8: u32 = 1 << 17;
 const SURFACE: u32 = 0xff;
 /// The sampler in a descriptor.
 const SAMPLER: u32 = 0xf00;
-/// The bits of a run-time index of surfaces.
-const INDEX_MASK: u32 = 0x7f;
 /// The bits of a run-time index of textures with their samplers.
 const UNIT_MASK: u32 = 0xf;
+/// The bits of a run-time index of textures in runs.
+const RUN_UNIT_MASK: u32 = 0x3f;
 /// The size of the state of a sampler.
 const SAMPLER_STATE_BYTES: u32 = 16;
 /// Memory without a surface.
@@ -82,7 +82,13 @@ impl Emitter<'_> {
         let to = self.response(instruction)?;
         let send = self.send(SharedFunction::Sampler, bits, to, first);
         if lookup.is_indexed {
-            return self.send_indexed(send, instruction.sources.last()?, lookup.has_sampler);
+            let index = instruction.sources.last()?;
+            let is_texture = lookup.surface < self.bindings.constants_start;
+            return if is_texture {
+                self.send_for_quads(&send, index, lookup.has_sampler)
+            } else {
+                self.send_indexed(send, index)
+            };
         }
         self.push(send);
         Some(())
@@ -98,78 +104,123 @@ impl Emitter<'_> {
         let to = self.response(instruction)?;
         let send = self.send(SharedFunction::Sampler, descriptor(bits, false, 4, 1), to, first);
         if message.is_indexed {
-            return self.send_indexed(send, instruction.sources.get(1)?, false);
+            return self.send_indexed(send, instruction.sources.get(1)?);
         }
         self.push(send);
         Some(())
     }
 
-    /// Sends a message whose surface has a run-time index: for each quad separately, with the index of its first lane
+    /// The register with a run-time index for each lane. One for all lanes is copied.
+    fn index_register(&mut self, index: &Source) -> Option<u8> {
+        if let Some(Place::Lanes(register)) = self.operands.source_place(index, 0) {
+            return Some(register);
+        }
+        let register = self.operands.layout.indices + 1;
+        let index = self.operands.source(index, Type::Ud, 0)?;
+        self.push(lanes(Opcode::Mov, Destination::general(register, Type::Ud), [index]).with_no_mask());
+        Some(register)
+    }
+
+    /// Sets flags of the enabled lanes, and clears those of others.
+    fn set_enabled(&mut self, flag: Flag) {
+        let to = Destination::new(flag_word(flag), Type::Uw);
+        self.push(word(Opcode::Mov, to, [Immediate::Uw(0).into()]));
+        // A comparison writes the flags of enabled lanes only.
+        let zero = Operand::linear(0, Type::D);
+        let mut compare = lanes(Opcode::Cmp, Destination::null(Type::D), [zero.into(), zero.into()]);
+        compare.thread = ThreadControl::Switch;
+        self.push(compare.with_condition(Condition::Z).with_flag(flag));
+    }
+
+    /// Combines flags with others or a constant.
+    fn combine_flags(&mut self, opcode: Opcode, flag: Flag, other: isa::Source) {
+        let of_flag = Operand::new(flag_word(flag), Type::Uw, Region::SCALAR);
+        let to = Destination::new(flag_word(flag), Type::Uw);
+        self.push(word(opcode, to, [of_flag.into(), other]));
+    }
+
+    /// Loads the number of a register in the first lane with a flag into a word. Without any, it is that in the last
+    /// lane.
+    fn load_first(&mut self, register: u8, flag: Flag) -> (Destination, Operand) {
+        let scratch = self.operands.layout.indices;
+        let (number, of_number) = (dword(scratch, 0, Type::Ud), Operand::scalar(scratch, 0, Type::Ud));
+        let of_flag = Operand::new(flag_word(flag), Type::Uw, Region::SCALAR);
+        self.push(word(Opcode::Mov, number, [of_flag.into()]));
+        self.push(word(Opcode::Fbl, number, [of_number.into()]));
+        self.push(word(Opcode::And, number, [of_number.into(), Immediate::Ud(7).into()]));
+        self.push(word(Opcode::Shl, number, [of_number.into(), Immediate::Ud(2).into()]));
+        let place = Immediate::Ud(u32::from(register) * 32).into();
+        let address = Destination::new(Register::architecture(arf::ADDRESS), Type::Uw);
+        self.push(word(Opcode::Add, address, [of_number.into(), place]));
+        let chosen = Operand::new(Register::Indirect { address: 0, offset: 0 }, Type::Ud, Region::SCALAR);
+        self.push(word(Opcode::Mov, number, [chosen.into()]));
+        (number, of_number)
+    }
+
+    /// Sends a message with a descriptor in the address register for lanes with a flag.
+    fn send_by_address(&mut self, send: &Instruction, message: SharedMessage, flag: Flag) {
+        let address = Operand::new(Register::architecture(arf::ADDRESS), Type::Ud, Region::SCALAR);
+        let mut send = send.clone();
+        send.detail = Detail::Message(SharedMessage { descriptor: Descriptor::Register(address), ..message });
+        self.push(send.with_predicate(Predicate::NORMAL).with_flag(flag));
+    }
+
+    /// Sends a lookup of a texture with a run-time index: for each quad separately, with the index of its first lane
     /// that is enabled.
-    fn send_indexed(&mut self, send: Instruction, index: &Source, has_sampler: bool) -> Option<()> {
-        let register = match self.operands.source_place(index, 0) {
-            Some(Place::Lanes(register)) => register,
-            // One for all lanes.
-            place => {
-                let register = self.operands.layout.memory;
-                debug_assert!(place.is_some() || index.file == File::Constant);
-                let index = self.operands.source(index, Type::Ud, 0)?;
-                self.push(lanes(Opcode::Mov, Destination::general(register, Type::Ud), [index]).with_no_mask());
-                register
-            }
-        };
+    fn send_for_quads(&mut self, send: &Instruction, index: &Source, has_sampler: bool) -> Option<()> {
+        let register = self.index_register(index)?;
         let message = *send.message()?;
         let bits = message.immediate()?;
-        let live = send.predicate.is_some();
-        let address = Register::architecture(arf::ADDRESS);
-        let to = Destination::new(address, Type::Ud);
-        let of_address = Operand::new(address, Type::Ud, Region::SCALAR);
-        let flags = Destination::new(flag_word(CHOSEN), Type::Uw);
-        let of_flags = Operand::new(flag_word(CHOSEN), Type::Uw, Region::SCALAR);
+        let bindings = self.bindings;
+        let first = (bits & SURFACE) - u32::from(bindings.textures_start);
+        let others = bits & !(if has_sampler { SURFACE | SAMPLER } else { SURFACE });
+        let has_room = bindings.constants_start - bindings.textures_start > UNIT_MASK as u8;
+        let mask = Immediate::Ud(if has_room { RUN_UNIT_MASK } else { UNIT_MASK });
         for quad in 0..2u8 {
-            // The enabled lanes: a comparison writes the flags of those only.
-            self.push(word(Opcode::Mov, flags, [Immediate::Uw(0).into()]));
-            let zero = Operand::linear(0, Type::D);
-            let mut compare = lanes(Opcode::Cmp, Destination::null(Type::D), [zero.into(), zero.into()]);
-            compare.thread = ThreadControl::Switch;
-            self.push(compare.with_condition(Condition::Z).with_flag(CHOSEN));
-            let of_quad = Immediate::Uw(15 << (4 * quad)).into();
-            self.push(word(Opcode::And, flags, [of_flags.into(), of_quad]));
-            // A quad without any has the index of the first lane.
-            let scratch = self.operands.layout.memory;
-            let number = dword(scratch, 0, Type::Ud);
-            let of_number = Operand::scalar(scratch, 0, Type::Ud);
-            self.push(word(Opcode::Mov, number, [of_flags.into()]));
-            self.push(word(Opcode::Fbl, number, [of_number.into()]));
-            self.push(word(Opcode::And, number, [of_number.into(), Immediate::Ud(7).into()]));
-            self.push(word(Opcode::Shl, number, [of_number.into(), Immediate::Ud(2).into()]));
-            let place = Immediate::Ud(u32::from(register) * 32).into();
-            let word_address = Destination::new(address, Type::Uw);
-            self.push(word(Opcode::Add, word_address, [Operand::scalar(scratch, 0, Type::Ud).into(), place]));
-            let chosen = Operand::new(Register::Indirect { address: 0, offset: 0 }, Type::Ud, Region::SCALAR);
-            self.push(word(Opcode::Mov, number, [chosen.into()]));
-            let surface = Immediate::Ud(bits & SURFACE);
+            self.set_enabled(CHOSEN);
+            self.combine_flags(Opcode::And, CHOSEN, Immediate::Uw(15 << (4 * quad)).into());
+            let (number, of_number) = self.load_first(register, CHOSEN);
+            self.push(word(Opcode::Add, number, [of_number.into(), Immediate::Ud(first).into()]));
+            self.push(word(Opcode::And, number, [of_number.into(), mask.into()]));
             if has_sampler {
-                self.push(word(Opcode::And, number, [of_number.into(), Immediate::Ud(UNIT_MASK).into()]));
-                let both = Immediate::Uw(0x101);
-                self.push(word(Opcode::Mul, number, [of_number.into(), both.into()]));
-                let base = Immediate::Ud(bits & (SURFACE | SAMPLER));
-                self.push(word(Opcode::Add, number, [of_number.into(), base.into()]));
-            } else {
-                self.push(word(Opcode::Add, number, [of_number.into(), surface.into()]));
-                self.push(word(Opcode::And, number, [of_number.into(), Immediate::Ud(INDEX_MASK).into()]));
+                self.push(word(Opcode::Mul, number, [of_number.into(), Immediate::Uw(0x101).into()]));
             }
-            let others = if has_sampler { SURFACE | SAMPLER } else { SURFACE };
-            self.push(word(Opcode::Or, to, [of_number.into(), Immediate::Ud(bits & !others).into()]));
-            if live {
-                let of_live = Operand::new(flag_word(LIVE), Type::Uw, Region::SCALAR);
-                self.push(word(Opcode::And, flags, [of_flags.into(), of_live.into()]));
-            }
-            let mut send = send.clone();
-            let descriptor = Descriptor::Register(of_address);
-            send.detail = Detail::Message(SharedMessage { descriptor, ..message });
-            self.push(send.with_predicate(Predicate::NORMAL).with_flag(CHOSEN));
+            let others = Immediate::Ud(others + u32::from(bindings.textures_start)).into();
+            let address = Destination::new(Register::architecture(arf::ADDRESS), Type::Ud);
+            self.push(word(Opcode::Add, address, [of_number.into(), others]));
+            self.send_by_address(send, message, CHOSEN);
         }
+        Some(())
+    }
+
+    /// Sends a message to a surface with a run-time index: in a loop, for the lanes with the same index each time.
+    /// Surfaces beyond the last one are the one without memory that follows it.
+    fn send_indexed(&mut self, send: Instruction, index: &Source) -> Option<()> {
+        let register = self.index_register(index)?;
+        let message = *send.message()?;
+        let bits = message.immediate()?;
+        let needs_live = send.predicate.is_some();
+        let limit = self.bindings.surfaces_after((bits & SURFACE) as u8);
+        self.set_enabled(CHOSEN);
+        self.begin_loop();
+        let (number, of_number) = self.load_first(register, CHOSEN);
+        let indices = Operand::linear(register, Type::Ud);
+        let mut compare = lanes(Opcode::Cmp, Destination::null(Type::Ud), [indices.into(), of_number.into()]);
+        compare.thread = ThreadControl::Switch;
+        self.push(compare.with_condition(Condition::Z).with_flag(SAME));
+        let flags = |flag: Flag| Operand::new(flag_word(flag), Type::Uw, Region::SCALAR);
+        self.combine_flags(Opcode::And, SAME, flags(CHOSEN).into());
+        // They are done after this message.
+        self.combine_flags(Opcode::Xor, CHOSEN, flags(SAME).into());
+        if needs_live {
+            self.combine_flags(Opcode::And, SAME, flags(LIVE).into());
+        }
+        let least = word(Opcode::Sel, number, [of_number.into(), Immediate::Ud(limit.into()).into()]);
+        self.push(least.with_condition(Condition::L));
+        let address = Destination::new(Register::architecture(arf::ADDRESS), Type::Ud);
+        self.push(word(Opcode::Add, address, [of_number.into(), Immediate::Ud(bits).into()]));
+        self.send_by_address(&send, message, SAME);
+        self.end_loop(Predicate::NORMAL, CHOSEN);
         Some(())
     }
 
@@ -214,7 +265,7 @@ impl Emitter<'_> {
             send = self.for_live(send);
         }
         if message.is_indexed {
-            return self.send_indexed(send, sources.last()?, false);
+            return self.send_indexed(send, sources.last()?);
         }
         self.push(send);
         Some(())
@@ -247,7 +298,7 @@ impl Emitter<'_> {
             send = self.for_live(send);
         }
         if message.is_indexed {
-            return self.send_indexed(send, instruction.sources.last()?, false);
+            return self.send_indexed(send, instruction.sources.last()?);
         }
         self.push(send);
         Some(())

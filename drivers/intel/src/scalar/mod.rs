@@ -59,7 +59,7 @@ fn optimize(program: &mut Program) {
 /// Optimises, allocates and encodes a program.
 pub(crate) fn finish(
     selected: Selected,
-    interface: FragmentInterface,
+    mut interface: FragmentInterface,
     options: &IntelOptions,
 ) -> Result<crate::program::Program, IntelError> {
     let Selected { mut program, push, scratch, bindings, textures, .. } = selected;
@@ -72,7 +72,8 @@ pub(crate) fn finish(
     if found > limit {
         return Err(IntelError::TooMany { what: "registers", found, limit, chip: options.chip });
     }
-    let emitter = Emitter::new(options.chip, &layout, &push, &program.constants, &interface);
+    interface.sample_mask = layout.sample_mask;
+    let emitter = Emitter::new(options.chip, &layout, &push, &program.constants, &interface, bindings);
     let instructions = emitter.program(&program)?;
     let words = encoded(&instructions, options)?;
     let kernel = Kernel {

@@ -300,8 +300,9 @@ pub trait Environment {
     }
 
     /// Returns the values of a plane in all lanes, in place of the result of `pln`: `register` and `word` are the place of
-    /// its coefficients. `None`: the values are computed. For tests, whose values need not be a plane.
-    fn plane(&mut self, _register: u8, _word: u8) -> Option<Lanes> {
+    /// its coefficients, and `coordinates` those of the lanes. `None`: the values are computed. For tests, whose values
+    /// need not be a plane.
+    fn plane(&mut self, _register: u8, _word: u8, _coordinates: &[Lanes; 2]) -> Option<Lanes> {
         None
     }
 

@@ -196,7 +196,9 @@ impl<'s> Thread<'s> {
                 self.has_ended = unit.send(instruction, enabled)?;
             }
             _ => {
-                let plane = place_of_plane(instruction).and_then(|(register, word)| environment.plane(register, word));
+                let plane = place_of_plane(instruction).and_then(|(register, word)| {
+                    environment.plane(register, word, &self.coordinates_of_plane(instruction))
+                });
                 let mut execution = Execution {
                     state: &mut self.state,
                     instruction,
@@ -210,6 +212,18 @@ impl<'s> Thread<'s> {
         }
         self.at = next;
         Ok(())
+    }
+
+    /// The coordinates that `pln` reads for eight channels.
+    fn coordinates_of_plane(&self, instruction: &Instruction) -> [super::Lanes; 2] {
+        use crate::isa::Register;
+        let register = instruction.sources.get(1).and_then(|source| source.operand()).map(|operand| operand.register);
+        let Some(Register::Direct { number, .. }) = register else { return [[0; 16]; 2] };
+        [number, number.saturating_add(1)].map(|number| {
+            let mut lanes = [0; 16];
+            lanes[..8].copy_from_slice(&self.state.registers.words(number));
+            lanes
+        })
     }
 
     /// Enables the channels that wait for the next instruction.

@@ -76,7 +76,8 @@ impl Selector<'_> {
         }
         let header = if number > 15 { Some(header.unwrap_or(0)) } else { header };
         let surface = surface.saturating_add(self.bindings.textures_start);
-        let has_sampler = sampler.is_some();
+        // In runs, indices have more bits than numbers of samplers.
+        let has_sampler = sampler.is_some() && !self.has_lanes;
         Ok(Lookup { op, surface, sampler: number, header, parameters: 0, is_indexed, has_sampler })
     }
 

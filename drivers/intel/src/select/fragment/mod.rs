@@ -157,6 +157,16 @@ impl Selector<'_> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let is_linear = self.is_linear(inst);
+        if self.has_lanes {
+            // Coordinates of runs are offsets.
+            let offset = match op {
+                IntrinsicOp::LoadBarycentricAtOffset => self.source_of(body.source(inst, 0)),
+                _ => self.word(0),
+            };
+            let target = self.target(def);
+            self.copy(target, offset);
+            return Ok(());
+        }
         // The unit needs coordinates of the kind.
         self.fragment.request(coordinates(is_linear, false, false));
         let temp = self.new_temp();
