@@ -20,6 +20,9 @@ pub(super) fn lookup_quads(
 ) -> [Lanes; 4] {
     let mut result = [[0; 16]; 4];
     let unit = sample.surface.saturating_sub(bindings.textures_start);
+    if unit >= bindings.constants_start.saturating_sub(bindings.textures_start + 1).max(bindings.textures) {
+        return result;
+    }
     // A unit beyond the last one is as that.
     let known = textures.iter().rfind(|texture| texture.unit <= unit).or_else(|| textures.first());
     let Some(&texture) = known else { return result };

@@ -180,8 +180,19 @@ impl Emitter<'_> {
             self.set_enabled(CHOSEN);
             self.combine_flags(Opcode::And, CHOSEN, Immediate::Uw(15 << (4 * quad)).into());
             let (number, of_number) = self.load_first(register, CHOSEN);
+            if has_room {
+                let signed = Operand::scalar(self.operands.layout.indices, 0, Type::D);
+                let mut compare = word(Opcode::Cmp, Destination::null(Type::D), [signed.into(), Immediate::D(0).into()]);
+                compare.thread = ThreadControl::Switch;
+                self.push(compare.with_condition(Condition::L).with_flag(SAME));
+            }
             self.push(word(Opcode::Add, number, [of_number.into(), Immediate::Ud(first).into()]));
             self.push(word(Opcode::And, number, [of_number.into(), mask.into()]));
+            if has_room {
+                // Negative indices have no texture.
+                let none = word(Opcode::Mov, number, [Immediate::Ud(RUN_UNIT_MASK + 1).into()]);
+                self.push(none.with_predicate(Predicate::NORMAL).with_flag(SAME));
+            }
             if has_sampler {
                 self.push(word(Opcode::Mul, number, [of_number.into(), Immediate::Uw(0x101).into()]));
             }

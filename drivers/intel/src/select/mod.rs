@@ -52,8 +52,8 @@ pub(crate) struct Selected {
     pub(crate) textures: Vec<Texture>,
 }
 
-/// The number of textures that runs have.
-const RUN_TEXTURES: u8 = 64;
+/// The number of textures and images that runs have.
+const RUN_UNITS: u8 = 64;
 
 struct Selector<'a> {
     shader: &'a Shader,
@@ -88,8 +88,8 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
     let program = Program::new(Machine { chip: options.chip, is_scalar }, fixed);
     let fragment = FragmentParts::of(shader, body, options.has_lanes);
     let targets = if is_scalar { fragment.targets() } else { 0 };
-    // Every run-time index has a texture in runs.
-    let texture_room = if is_scalar && options.has_lanes { RUN_TEXTURES } else { 0 };
+    // Every small run-time index has a texture and an image in runs.
+    let room = if is_scalar && options.has_lanes { RUN_UNITS } else { 0 };
     let mut selector = Selector {
         shader,
         body,
@@ -104,7 +104,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         has_lanes: options.has_lanes,
         stores: Vec::new(),
         push: interface::pushed_uniforms(body, options.push_limit()),
-        bindings: Bindings::of(shader, targets, texture_room),
+        bindings: Bindings::of(shader, targets, room),
         textures: Vec::new(),
     };
     selector.select_body()?;

@@ -44,7 +44,7 @@ impl Selector<'_> {
                 InstData::Deref { kind: DerefKind::Var(variable), .. } => {
                     let number = base.wrapping_add(self.shader.variables[variable].binding);
                     let surface = number.saturating_add(self.bindings.images_start.into());
-                    let surface = u8::try_from(surface).ok().filter(|&surface| surface < 128);
+                    let surface = u8::try_from(surface).ok().filter(|&surface| surface < 240);
                     let surface = surface.ok_or_else(|| self.lacks(inst, "images beyond the last one"))?;
                     self.note_image(inst, number, dynamic.is_some())?;
                     return Ok((surface, dynamic));
