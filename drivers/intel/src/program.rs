@@ -98,16 +98,15 @@ impl Bindings {
         }
     }
 
-    /// The number of surfaces from one on to the last one of its kind. The next one has no memory.
-    pub(crate) fn surfaces_after(&self, surface: u8) -> u8 {
+    /// The first surface of the kind of one, and their number. The next one has no memory.
+    pub(crate) fn section(&self, surface: u8) -> (u8, u8) {
         let sections = [
             (self.images_start, self.images),
             (self.counters_start, self.counters),
             (self.buffers_start, self.buffers),
             (self.constants_start, self.constants),
         ];
-        let section = sections.into_iter().find(|(start, _)| *start <= surface);
-        section.map_or(0, |(start, count)| (start + count).saturating_sub(surface))
+        sections.into_iter().find(|(start, _)| *start <= surface).unwrap_or((surface, 0))
     }
 
     /// The place of a constant buffer.
@@ -360,7 +359,8 @@ pub struct FragmentSystemValues {
     /// The attribute with the face as a boolean, the number of the fragment in its group, the number of the sample, and
     /// the mask of covered samples.
     pub facts: Option<u8>,
-    /// The attribute with the position of the sample in x and y.
+    /// The attribute with the position of the sample in x and y, and whether the fragment is a helper as a boolean. All
+    /// lanes of the payload are live then.
     pub sample: Option<u8>,
     /// The attribute with the coordinates in the point in x and y, and the number of the primitive.
     pub point: Option<u8>,

@@ -38,11 +38,8 @@ impl FragmentRunner {
     fn payload(&self, inputs: &Inputs, first: usize) -> Registers {
         let mut registers = Registers::default();
         let kernel = &self.program.kernel;
-        let is_live = |lane: usize| {
-            let lane = first + lane;
-            lane < inputs.lanes && !inputs.helpers.get(lane).copied().unwrap_or(false)
-        };
-        let live = (0..LANES).filter(|&lane| is_live(lane)).fold(0, |mask, lane| mask | 1 << lane);
+        // Stores of helpers are dropped, so that kills of helpers are known.
+        let live = (0..LANES).filter(|&lane| first + lane < inputs.lanes).fold(0, |mask, lane| mask | 1 << lane);
         registers.set_word(1, 7, live);
         let constants = inputs.constants.first().map_or(&[][..], Vec::as_slice);
         for (place, &number) in kernel.push.iter().enumerate() {
@@ -93,6 +90,8 @@ impl FragmentRunner {
         if let Some(attribute) = interface.system_values.sample {
             set(attribute, 0, &value(SystemValue::SamplePos, 0));
             set(attribute, 1, &value(SystemValue::SamplePos, 1));
+            let is_helper = |lane: usize| inputs.helpers.get(lane).copied().unwrap_or(false);
+            set(attribute, 2, &move |lane| if is_helper(lane) { u32::MAX } else { 0 });
         }
         if let Some(attribute) = interface.system_values.point {
             set(attribute, 0, &value(SystemValue::PointCoord, 0));
@@ -125,7 +124,7 @@ impl Runner for FragmentRunner {
         };
         for first in (0..inputs.lanes).step_by(LANES) {
             let count = (inputs.lanes - first).min(LANES);
-            surroundings.fragments = Fragments { planes: self.planes(inputs, first), ..Fragments::default() };
+            surroundings.fragments = Fragments { first, planes: self.planes(inputs, first), ..Fragments::default() };
             let launch = Launch {
                 registers: self.payload(inputs, first),
                 dispatch_mask: (1 << count) - 1,
@@ -139,7 +138,7 @@ impl Runner for FragmentRunner {
             let flags = result.flags[0] >> 16;
             for lane in 0..count {
                 if interface.kills {
-                    outputs.live[first + lane] = flags >> lane & 1 != 0 || inputs.helpers.get(first + lane) == Some(&true);
+                    outputs.live[first + lane] = flags >> lane & 1 != 0;
                 }
                 for output in &interface.outputs {
                     for component in (0..4).filter(|component| output.mask >> component & 1 != 0) {

@@ -33,6 +33,8 @@ pub(super) struct Surroundings<'a> {
 /// The inputs and outputs of a thread of fragments.
 #[derive(Default)]
 pub(super) struct Fragments {
+    /// The number of the first fragment.
+    pub(super) first: usize,
     /// The values of planes, by the register and the dword of their coefficients.
     pub(super) planes: BTreeMap<(u8, u8), [u32; 8]>,
     /// Writes to render targets, by surface.
@@ -80,6 +82,11 @@ impl Surroundings<'_> {
             _ => [size.size[0], size.size[1], size.size[2].wrapping_mul(faces), size.levels],
         };
         words.map(|word| [word; 16])
+    }
+
+    /// Whether a fragment of the current thread is a helper, which writes no memory.
+    fn is_helper(&self, lane: u8) -> bool {
+        self.inputs.helpers.get(self.fragments.first + usize::from(lane)).copied().unwrap_or(false)
     }
 
     /// The texel of an access to an image.
@@ -164,13 +171,13 @@ impl Environment for Surroundings<'_> {
     }
 
     fn typed_store(&mut self, access: &TypedAccess, value: [u32; 4], _: u8) {
-        if let Some(texel) = self.texel(access) {
+        if let Some(texel) = self.texel(access).filter(|_| !self.is_helper(access.lane)) {
             self.resources.image_store(texel, value);
         }
     }
 
     fn typed_atomic(&mut self, access: &TypedAccess, op: AtomicOp, operands: [u32; 2]) -> u32 {
-        let Some(texel) = self.texel(access) else { return 0 };
+        let Some(texel) = self.texel(access).filter(|_| !self.is_helper(access.lane)) else { return 0 };
         let mut words = self.resources.image_load(texel);
         let (new, result) = op.apply(words[0], operands);
         words[0] = new;
@@ -191,13 +198,16 @@ impl Environment for Surroundings<'_> {
             self.fragments.memory.insert(access.address, value);
             return;
         }
+        if self.is_helper(access.lane) {
+            return;
+        }
         if let Some(bytes) = self.bytes(access) {
             bytes.iter_mut().zip(value.to_le_bytes()).for_each(|(byte, new)| *byte = new);
         }
     }
 
     fn atomic(&mut self, access: &BufferAccess, op: AtomicOp, operands: [u32; 2]) -> u32 {
-        if self.bytes(access).is_none() {
+        if self.bytes(access).is_none() || self.is_helper(access.lane) {
             return 0;
         }
         let (new, result) = op.apply(self.load(access), operands);

@@ -211,7 +211,8 @@ impl Emitter<'_> {
         let message = *send.message()?;
         let bits = message.immediate()?;
         let needs_live = send.predicate.is_some();
-        let limit = self.bindings.surfaces_after((bits & SURFACE) as u8);
+        let surface = (bits & SURFACE) as u8;
+        let (start, count) = self.bindings.section(surface);
         self.set_enabled(CHOSEN);
         self.begin_loop();
         let (number, of_number) = self.load_first(register, CHOSEN);
@@ -226,13 +227,25 @@ impl Emitter<'_> {
         if needs_live {
             self.combine_flags(Opcode::And, SAME, flags(LIVE).into());
         }
-        let least = word(Opcode::Sel, number, [of_number.into(), Immediate::Ud(limit.into()).into()]);
+        if surface != start {
+            let base = Immediate::Ud((surface - start).into()).into();
+            self.push(word(Opcode::Add, number, [of_number.into(), base]));
+        }
+        let least = word(Opcode::Sel, number, [of_number.into(), Immediate::Ud(count.into()).into()]);
         self.push(least.with_condition(Condition::L));
         let address = Destination::new(Register::architecture(arf::ADDRESS), Type::Ud);
-        self.push(word(Opcode::Add, address, [of_number.into(), Immediate::Ud(bits).into()]));
+        let others = Immediate::Ud(bits - u32::from(surface - start)).into();
+        self.push(word(Opcode::Add, address, [of_number.into(), others]));
         self.send_by_address(&send, message, SAME);
         self.end_loop(Predicate::NORMAL, CHOSEN);
         Some(())
+    }
+
+    /// Clears the first register of a response, for lanes that are not live.
+    fn clear_response(&mut self, to: Destination) {
+        if !to.register.is_null() {
+            self.push(lanes(Opcode::Mov, to, [Immediate::Ud(0).into()]));
+        }
     }
 
     /// The predicate of messages that write memory.
@@ -246,7 +259,8 @@ impl Emitter<'_> {
         let payload = self.operands.layout.memory;
         let [_, data] = message.access.payload();
         let count = data.count_ones() as u8;
-        let first = if data == 0 {
+        let is_partial = self.has_live && matches!(message.access, BufferAccess::Atomic { .. });
+        let first = if data == 0 && !is_partial {
             self.parameter(sources.first()?)?
         } else {
             self.load_payload(payload, sources.first()?, 0)?;
@@ -271,6 +285,9 @@ impl Emitter<'_> {
         let bits = u32::from(message.surface) | control | kind << 14;
         let to = self.response(instruction)?;
         let bits = descriptor(bits, false, response.into(), u32::from(count) + 1);
+        if is_partial {
+            self.clear_response(to);
+        }
         let mut send = self.send(function, bits, to, first);
         if !matches!(message.access, BufferAccess::Read { .. }) {
             send = self.for_live(send);
@@ -304,6 +321,9 @@ impl Emitter<'_> {
         let bits = u32::from(message.surface) | control | slots | kind << 14;
         let bits = descriptor(bits, true, response, u32::from(message.parameters) + 1);
         let to = self.response(instruction)?;
+        if is_atomic {
+            self.clear_response(to);
+        }
         let mut send = self.send(function, bits, to, header);
         if message.access != TypedAccess::Read {
             send = self.for_live(send);

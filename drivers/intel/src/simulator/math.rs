@@ -15,7 +15,8 @@ pub(super) fn function(function: MathFunction, a: Value, b: Value, is_unsigned: 
         MathFunction::Log => float(a, f64::log2),
         MathFunction::Exp => float(a, f64::exp2),
         MathFunction::Sqrt => float(a, f64::sqrt),
-        MathFunction::Rsq => float(a, |value| 1.0 / value.sqrt()),
+        // Rounded twice, as by interpreters.
+        MathFunction::Rsq => Value::Float(1.0 / a.float().sqrt()),
         MathFunction::Sin => float(a, f64::sin),
         MathFunction::Cos => float(a, f64::cos),
         MathFunction::Fdiv => Value::Float(a.float() / b.float()),

@@ -282,6 +282,16 @@ impl Selector<'_> {
                 I::LoadSamplePos | I::LoadSamplePosOrCenter => {
                     self.deliver_attribute(def, 0, |values| &mut values.sample);
                 }
+                I::LoadHelperInvocation => self.deliver_attribute(def, 2, |values| &mut values.sample),
+                I::IsHelperInvocation => {
+                    let attribute = self.fragment.attribute(|values| &mut values.sample);
+                    let initial = self.new_temp();
+                    let to = Destination::new(File::Temporary, initial.index, 1);
+                    self.plane(attribute, 2, Barycentrics::PerspectivePixel, to);
+                    let killed = self.payload_value(PayloadValue::IsHelper);
+                    let target = self.target(def);
+                    self.emit_to(alu(Opcode::Or, Type::Ud), target, [lane(initial, 0), killed]);
+                }
                 I::LoadPointCoord => self.deliver_attribute(def, 0, |values| &mut values.point),
                 I::LoadPrimitiveId => self.deliver_attribute(def, 2, |values| &mut values.point),
                 _ => return self.load_payload_value(inst, def, op),
