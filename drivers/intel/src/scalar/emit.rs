@@ -34,6 +34,8 @@ pub(super) struct Emitter<'a> {
     pub(super) instructions: Vec<Instruction>,
     /// Whether the flags of live lanes are set.
     pub(super) has_live: bool,
+    /// The first register of scratch space for spilled components.
+    pub(super) spill_start: u32,
     loops: Vec<LoopStart>,
 }
 
@@ -69,9 +71,11 @@ impl<'a> Emitter<'a> {
         constants: &'a tgsi_vec4::Constants,
         interface: &'a FragmentInterface,
         bindings: Bindings,
+        spill_start: u32,
     ) -> Emitter<'a> {
         let operands = Operands { layout, push, constants };
-        Emitter { chip, operands, interface, bindings, instructions: Vec::new(), has_live: false, loops: Vec::new() }
+        let (instructions, loops) = (Vec::new(), Vec::new());
+        Emitter { chip, operands, interface, bindings, instructions, has_live: false, spill_start, loops }
     }
 
     /// The instructions of a program.

@@ -64,6 +64,8 @@ impl Emitter<'_> {
             FragmentOp::Kill => self.kill(instruction),
             FragmentOp::Lookup(lookup) => self.lookup(instruction, lookup),
             FragmentOp::Typed(message) => self.typed(instruction, message),
+            FragmentOp::Fill(place) => self.fill(instruction, place),
+            FragmentOp::Spill(place) => self.spill(instruction, place),
         }
     }
 

@@ -82,6 +82,7 @@ pub(super) struct Layout {
 fn message_registers(op: Op) -> (u8, u8) {
     match op {
         Op::Message(Message::Sampler(_)) => (1, 0),
+        Op::Fragment(FragmentOp::Spill(_)) => (2, 0),
         Op::Message(Message::ScratchRead) => (3, 0),
         Op::Message(Message::ScratchWrite { .. }) => (4, 0),
         Op::Message(Message::Buffer(message)) => {

@@ -25,6 +25,8 @@ const UNIT_MASK: u32 = 0xf;
 const RUN_UNIT_MASK: u32 = 0x3f;
 /// The size of the state of a sampler.
 const SAMPLER_STATE_BYTES: u32 = 16;
+/// A message for registers of the scratch space, with numbers of 32 bits for each channel.
+const SCRATCH_BLOCK: u32 = 1 << 18 | 1 << 16;
 /// Memory without a surface.
 const STATELESS_SURFACE: u32 = 255;
 
@@ -87,7 +89,8 @@ impl Emitter<'_> {
             return if is_texture {
                 self.send_for_quads(&send, index, lookup.has_sampler)
             } else {
-                self.send_indexed(send, index)
+                let register = self.index_register(index, false)?;
+                self.send_indexed(send, register)
             };
         }
         self.push(send);
@@ -104,15 +107,19 @@ impl Emitter<'_> {
         let to = self.response(instruction)?;
         let send = self.send(SharedFunction::Sampler, descriptor(bits, false, 4, 1), to, first);
         if message.is_indexed {
-            return self.send_indexed(send, instruction.sources.get(1)?);
+            let register = self.index_register(instruction.sources.get(1)?, false)?;
+            return self.send_indexed(send, register);
         }
         self.push(send);
         Some(())
     }
 
-    /// The register with a run-time index for each lane. One for all lanes is copied.
-    fn index_register(&mut self, index: &Source) -> Option<u8> {
-        if let Some(Place::Lanes(register)) = self.operands.source_place(index, 0) {
+    /// The register with a run-time index for each lane. One for all lanes is copied, and one that the message
+    /// overwrites before.
+    fn index_register(&mut self, index: &Source, is_overwritten: bool) -> Option<u8> {
+        if let Some(Place::Lanes(register)) = self.operands.source_place(index, 0)
+            && !is_overwritten
+        {
             return Some(register);
         }
         let register = self.operands.layout.indices + 1;
@@ -168,7 +175,7 @@ impl Emitter<'_> {
     /// Sends a lookup of a texture with a run-time index: for each quad separately, with the index of its first lane
     /// that is enabled.
     fn send_for_quads(&mut self, send: &Instruction, index: &Source, has_sampler: bool) -> Option<()> {
-        let register = self.index_register(index)?;
+        let register = self.index_register(index, false)?;
         let message = *send.message()?;
         let bits = message.immediate()?;
         let bindings = self.bindings;
@@ -206,8 +213,7 @@ impl Emitter<'_> {
 
     /// Sends a message to a surface with a run-time index: in a loop, for the lanes with the same index each time.
     /// Surfaces beyond the last one are the one without memory that follows it.
-    fn send_indexed(&mut self, send: Instruction, index: &Source) -> Option<()> {
-        let register = self.index_register(index)?;
+    fn send_indexed(&mut self, send: Instruction, register: u8) -> Option<()> {
         let message = *send.message()?;
         let bits = message.immediate()?;
         let needs_live = send.predicate.is_some();
@@ -285,6 +291,10 @@ impl Emitter<'_> {
         let bits = u32::from(message.surface) | control | kind << 14;
         let to = self.response(instruction)?;
         let bits = descriptor(bits, false, response.into(), u32::from(count) + 1);
+        let mut index = 0;
+        if message.is_indexed {
+            index = self.index_register(sources.last()?, is_partial)?;
+        }
         if is_partial {
             self.clear_response(to);
         }
@@ -293,7 +303,7 @@ impl Emitter<'_> {
             send = self.for_live(send);
         }
         if message.is_indexed {
-            return self.send_indexed(send, sources.last()?);
+            return self.send_indexed(send, index);
         }
         self.push(send);
         Some(())
@@ -321,6 +331,10 @@ impl Emitter<'_> {
         let bits = u32::from(message.surface) | control | slots | kind << 14;
         let bits = descriptor(bits, true, response, u32::from(message.parameters) + 1);
         let to = self.response(instruction)?;
+        let mut index = 0;
+        if message.is_indexed {
+            index = self.index_register(instruction.sources.last()?, is_atomic)?;
+        }
         if is_atomic {
             self.clear_response(to);
         }
@@ -329,7 +343,7 @@ impl Emitter<'_> {
             send = self.for_live(send);
         }
         if message.is_indexed {
-            return self.send_indexed(send, instruction.sources.last()?);
+            return self.send_indexed(send, index);
         }
         self.push(send);
         Some(())
@@ -392,6 +406,36 @@ impl Emitter<'_> {
             }
         }
         Some(())
+    }
+
+    /// Loads a component of a spilled vector.
+    pub(super) fn fill(&mut self, instruction: &MachineInstruction, place: u16) -> Option<()> {
+        let to = instruction.destination?;
+        let channel = super::emit::channels(to.mask).next()?;
+        let to = Destination::general(self.operands.register(&to, channel)?, Type::Ud);
+        // The header is that of the thread.
+        let bits = descriptor(SCRATCH_BLOCK | self.spilled(place)?, true, 1, 1);
+        let send = self.send(SharedFunction::DataCache, bits, to, 0);
+        self.push(send);
+        Some(())
+    }
+
+    /// Stores a component of a spilled vector.
+    pub(super) fn spill(&mut self, instruction: &MachineInstruction, place: u16) -> Option<()> {
+        let payload = self.operands.layout.memory;
+        self.push(copy_register(payload, 0));
+        self.load_payload(payload + 1, instruction.sources.first()?, 0)?;
+        const WRITE: u32 = 1 << 17;
+        let bits = descriptor(SCRATCH_BLOCK | WRITE | self.spilled(place)?, true, 0, 2);
+        let send = self.send(SharedFunction::DataCache, bits, Destination::null(Type::Ud), payload);
+        self.push(send);
+        Some(())
+    }
+
+    /// The place of a spilled register in scratch space, in units of registers: after arrays.
+    fn spilled(&self, place: u16) -> Option<u32> {
+        let place = self.spill_start.checked_add(place.into())?;
+        (place < 1 << 12).then_some(place)
     }
 
     /// A message of a program.

@@ -18,6 +18,7 @@ mod messages;
 mod operands;
 mod operation;
 mod outputs;
+mod spill;
 
 use tgsi_vec4::allocate::{AllocationMode, allocate};
 use tgsi_vec4::dead_code::remove_dead_code;
@@ -33,6 +34,7 @@ use crate::vec4::encoded;
 
 use emit::Emitter;
 use layout::Layout;
+use spill::Spills;
 
 pub use operation::{
     EvaluationPlace, FragmentOp, Lookup, PAYLOAD_VECTORS, PayloadValue, TypedAccess, TypedMessage,
@@ -66,14 +68,14 @@ pub(crate) fn finish(
     if options.optimize {
         optimize(&mut program);
     }
-    allocate(&mut program, AllocationMode::Pack, options.optimize);
-    let layout = Layout::new(&program, push.len(), &interface, options.chip);
+    let arrays = scratch_size(scratch) / 32;
+    let (program, layout, spilled) = allocated(program, push.len(), &interface, options);
     let (found, limit) = (program.num_temps() - program.first_temp(), layout.room());
     if found > limit {
         return Err(IntelError::TooMany { what: "registers", found, limit, chip: options.chip });
     }
     interface.sample_mask = layout.sample_mask;
-    let emitter = Emitter::new(options.chip, &layout, &push, &program.constants, &interface, bindings);
+    let emitter = Emitter::new(options.chip, &layout, &push, &program.constants, &interface, bindings, arrays);
     let instructions = emitter.program(&program)?;
     let words = encoded(&instructions, options)?;
     let kernel = Kernel {
@@ -82,14 +84,42 @@ pub(crate) fn finish(
         registers: crate::isa::GENERAL_REGISTERS,
         dispatch_start: layout.push,
         push,
-        scratch: scratch_size(scratch),
+        scratch: scratch_bytes(arrays.saturating_add(spilled).saturating_mul(32)),
         bindings,
         textures,
     };
     Ok(crate::program::Program::Fragment(FragmentProgram { kernel, interface }))
 }
 
-/// The size of the scratch space of a thread, for vectors of eight lanes: the hardware has powers of two.
+/// The rounds of spilling after which a program is given up.
+const MAX_SPILL_ROUNDS: usize = 24;
+
+/// Allocates registers, and spills temporaries until they suffice. Returns the number of spilled registers, too.
+fn allocated(
+    mut program: Program,
+    pushed: usize,
+    interface: &FragmentInterface,
+    options: &IntelOptions,
+) -> (Program, Layout, u32) {
+    let mut spills = Spills::default();
+    loop {
+        let mut attempt = program.clone();
+        allocate(&mut attempt, AllocationMode::Pack, options.optimize);
+        let layout = Layout::new(&attempt, pushed, interface, options.chip);
+        let found = attempt.num_temps() - attempt.first_temp();
+        let excess = found.saturating_sub(layout.room());
+        if excess == 0 || spills.rounds == MAX_SPILL_ROUNDS || !spills.spill(&mut program, excess as usize) {
+            return (attempt, layout, spills.registers.into());
+        }
+    }
+}
+
+/// The size of the scratch space of a thread, for vectors of eight lanes.
 fn scratch_size(vectors: u32) -> u32 {
-    if vectors == 0 { 0 } else { vectors.saturating_mul(128).next_power_of_two().max(1024) }
+    scratch_bytes(vectors.saturating_mul(128))
+}
+
+/// The size of the scratch space of a thread: the hardware has powers of two.
+fn scratch_bytes(bytes: u32) -> u32 {
+    if bytes == 0 { 0 } else { bytes.checked_next_power_of_two().unwrap_or(1 << 31).max(1024) }
 }

@@ -135,6 +135,10 @@ pub enum FragmentOp {
     Lookup(Lookup),
     /// An access to an image.
     Typed(TypedMessage),
+    /// Loads a spilled component, by its number.
+    Fill(u16),
+    /// Stores the source in x as a spilled component.
+    Spill(u16),
 }
 
 /// The first channels of a vector.
@@ -169,6 +173,8 @@ impl FragmentOp {
             FragmentOp::Payload(PayloadValue::IsHelper) => Info { has_effect: true, ..Info::replicated([0; 4]) },
             FragmentOp::Payload(_) => Info::replicated([0; 4]),
             FragmentOp::Derivative { .. } => Info::COMPONENTWISE,
+            FragmentOp::Fill(_) => Info { has_effect: true, ..Info::replicated([0; 4]) },
+            FragmentOp::Spill(_) => Info { has_effect: true, ..Info::fixed([1, 0, 0, 0]) },
             FragmentOp::Kill => Info { has_effect: true, ..Info::fixed([1, 0, 0, 0]) },
             FragmentOp::Lookup(lookup) => {
                 let reads = parameter_channels(lookup.parameters, lookup.is_indexed);
