@@ -23,7 +23,7 @@ use crate::options::{Form, IntelOptions};
 use crate::program::Program;
 use crate::runner::run_program;
 use crate::scalar;
-use crate::select::{Interfaces, select};
+use crate::select::{Selection, select};
 use crate::text::Listing;
 use crate::vec4;
 
@@ -82,7 +82,7 @@ impl Driver for Intel {
     }
 
     fn variants(&self) -> &'static [&'static str] {
-        &["unoptimized", "no_compaction", "no_push", "hsw", "hsw,unoptimized"]
+        &["unoptimized", "no_compaction", "no_push", "few_registers", "hsw", "hsw,unoptimized", "hsw,few_registers"]
     }
 }
 
@@ -103,7 +103,7 @@ fn located(error: IntelError, shader: &Shader) -> Box<dyn TargetError> {
 
 impl IntelTarget {
     fn check_stage(&self, stage: ShaderStage) -> Result<(), IntelError> {
-        let has_stage = matches!(stage, ShaderStage::Vertex | ShaderStage::Fragment);
+        let has_stage = matches!(stage, ShaderStage::Vertex | ShaderStage::Geometry | ShaderStage::Fragment);
         if has_stage { Ok(()) } else { Err(IntelError::Stage { chip: self.options.chip, stage }) }
     }
 
@@ -117,9 +117,9 @@ impl IntelTarget {
         let program = selected.and_then(|selected| {
             let mut program = Err(IntelError::NoEntryPoint);
             passes.run_driver("intel:finish", || {
-                program = match selected.interfaces.clone() {
-                    Interfaces::Vertex(interface) => vec4::finish(selected, interface, options),
-                    Interfaces::Fragment(interface) => scalar::finish(selected, interface, options),
+                program = match selected {
+                    Selection::Scalars(selected) => scalar::finish(selected, options),
+                    Selection::Vectors(selected) => vec4::finish(selected, options),
                 };
                 true
             });
@@ -140,8 +140,7 @@ impl Target for IntelTarget {
             return fidelity;
         }
         // The simulator rounds these from 64 bits.
-        fidelity.approximations =
-            &[AluOp::Fpow, AluOp::Frsq, AluOp::Fsin, AluOp::Fcos, AluOp::Fexp2, AluOp::Flog2];
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Frsq, AluOp::Fsin, AluOp::Fcos, AluOp::Fexp2, AluOp::Flog2];
         fidelity
     }
 

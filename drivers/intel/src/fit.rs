@@ -41,16 +41,22 @@ pub(crate) fn fit(target: &'static str, program: &Program) -> Fit {
         limit("push", "pushed constants", kernel.push.len() as u32, 64),
         limit("scratch", "bytes of scratch space", kernel.scratch, 2 << 20),
     ];
-    let processor = match program {
+    let (processor, slots) = match program {
         Program::Vertex(vertex) => {
             limits.push(limit("attributes", "attributes", vertex.interface.attributes.into(), 32));
-            limits.push(limit("slots", "slots of the vertex entry", vertex.interface.vue.len() as u32, None));
-            Processor::Vertex
+            (Processor::Vertex, Some(vertex.interface.vue.len()))
+        }
+        Program::Geometry(geometry) => {
+            limits.push(limit("vertices", "vertices of an entry", geometry.interface.limit, 1024));
+            (Processor::Geometry, Some(geometry.interface.vue.len()))
         }
         Program::Fragment(fragment) => {
             limits.push(limit("attributes", "attributes", fragment.interface.attributes.into(), 32));
-            Processor::Fragment
+            (Processor::Fragment, None)
         }
     };
+    if let Some(slots) = slots {
+        limits.push(limit("slots", "slots of the vertex entry", slots as u32, None));
+    }
     Fit { target, processor, limits, costs: Vec::new() }
 }

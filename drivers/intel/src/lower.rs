@@ -16,8 +16,9 @@ use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    convert_to_lcssa, lower_alu, lower_alu_to_scalar, lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64, lower_pack,
-    lower_phis_to_scalar, lower_small_types, opt_copy_prop, opt_cse, opt_dce, opt_rematerialize_compares, remove_dead_variables,
+    convert_to_lcssa, lower_alu, lower_alu_to_scalar, lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64,
+    lower_pack, lower_phis_to_scalar, lower_small_types, opt_copy_prop, opt_cse, opt_dce, opt_rematerialize_compares,
+    remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Shader, ShaderStage};
@@ -183,9 +184,12 @@ fn to_registers(shader: &mut Shader, target: &Vec4Target<'_>, passes: &mut Passe
 /// Whether instructions read a value in place: uniforms and inputs without run-time index.
 pub(crate) fn is_operand(body: &Body, def: Def) -> bool {
     let inst = body.def_inst(def);
-    let Some(op @ (IntrinsicOp::LoadUniform | IntrinsicOp::LoadInput)) = body.intrinsic(inst) else { return false };
-    let offset = if op == IntrinsicOp::LoadUniform { 0 } else { body.num_sources(inst).saturating_sub(1) };
-    body.constant_component(body.src(inst, offset), 0).is_some()
+    let is_known = |number: usize| body.constant_component(body.src(inst, number), 0).is_some();
+    match body.intrinsic(inst) {
+        Some(IntrinsicOp::LoadUniform | IntrinsicOp::LoadInput) => is_known(0),
+        Some(IntrinsicOp::LoadPerVertexInput) => is_known(0) && is_known(1),
+        _ => false,
+    }
 }
 
 /// Whether a value is a uniform without run-time index.

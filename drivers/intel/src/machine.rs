@@ -2,7 +2,7 @@
 //!
 //! | file | index |
 //! |---|---|
-//! | temporary | a virtual register: one vector of four components for each of the two vertices |
+//! | temporary | a virtual register: one vector of four components for each of the two vertices; below [`PAYLOAD`] a register of the payload of messages |
 //! | input | the number of the attribute in the payload |
 //! | output | the slot in the vertex entry (VUE) |
 //! | uniform | the register of constant buffer 0, which is pushed |
@@ -22,6 +22,8 @@ use crate::scalar::FragmentOp;
 
 /// The special register of the flags that selections and branches test.
 pub const FLAG: u8 = 0;
+/// The number of registers of payloads of messages: the temporaries with lower numbers.
+pub const PAYLOAD: u32 = 6;
 /// The condition of a guard that passes where the flag is set.
 pub const IF_SET: u8 = 0;
 /// The condition of a guard that passes where the flag is not set.
@@ -79,6 +81,17 @@ pub enum Product {
     HighUnsigned,
 }
 
+/// A value in the header of geometry programs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum HeaderValue {
+    /// The number of the primitive.
+    PrimitiveId,
+    /// The number of the invocation.
+    InvocationId,
+    /// The number of the invocation in its group, in runs.
+    SubgroupInvocation,
+}
+
 /// An opcode.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
@@ -90,6 +103,8 @@ pub enum Op {
     SelectByOne,
     /// A product of integers.
     Product(Product),
+    /// A value in the header, in all components.
+    Header(HeaderValue),
     /// A message to a shared function. Each source is a register of the payload.
     Message(Message),
     /// An operation of fragment programs.
@@ -123,6 +138,8 @@ pub struct Machine {
     pub chip: Chip,
     /// Whether components are registers for eight lanes, see [`scalar`](crate::scalar).
     pub is_scalar: bool,
+    /// Whether inputs are the same for both halves of a register, as in geometry programs for one object.
+    pub has_uniform_inputs: bool,
 }
 
 /// A program of the machine.
@@ -149,7 +166,7 @@ impl SimpleMachine for Machine {
             },
             Op::Select => Info { results: Results::Fixed, ..Info::COMPONENTWISE },
             Op::SelectByOne => Info { reads: [0b0001, BY_MASK, BY_MASK, 0], ..Info::COMPONENTWISE },
-            Op::Product(_) => Info::COMPONENTWISE,
+            Op::Product(_) | Op::Header(_) => Info::COMPONENTWISE,
             Op::Message(message) => message.info(),
             Op::Fragment(op) => op.info(),
             Op::If => Info::flow(Flow::If),
@@ -168,7 +185,8 @@ impl SimpleMachine for Machine {
             return false;
         }
         let to_flag = instruction.destination.is_some_and(|to| to.file == File::Special);
-        let is_register = |source: &Source| matches!(source.file, File::Temporary | File::Input);
+        let is_register =
+            |source: &Source| source.file == File::Temporary || source.file == File::Input && !self.has_uniform_inputs;
         match instruction.op {
             Op::Alu(alu) => accepts_alu(self, instruction, alu),
             Op::Select | Op::SelectByOne => {
@@ -198,7 +216,16 @@ impl SimpleMachine for Machine {
                 !to_flag && !instruction.saturate && sources.iter().all(|s| s.file != File::Special && s.is_plain())
             }
             Op::Fragment(op) => !to_flag && !instruction.saturate && op.accepts(sources),
-            Op::Message(_) => !to_flag && !instruction.saturate && sources.iter().all(|s| is_register(s) && s.is_plain()),
+            Op::Message(message) => {
+                let takes = |number: usize, source: &Source| {
+                    // The place of a vector in scratch space may be a constant.
+                    let is_place =
+                        number == 0 && matches!(message, Message::ScratchRead | Message::ScratchWrite { .. });
+                    source.is_plain() && (is_register(source) || is_place && source.file == File::Constant)
+                };
+                !to_flag && !instruction.saturate && sources.iter().enumerate().all(|(n, source)| takes(n, source))
+            }
+            Op::Header(_) => !to_flag && !instruction.saturate,
             _ => true,
         }
     }
@@ -207,7 +234,7 @@ impl SimpleMachine for Machine {
 /// Whether an instruction on components takes its operands.
 fn accepts_alu(machine: &Machine, instruction: &MachineInstruction, alu: Alu) -> bool {
     let sources = &instruction.sources;
-    let is_float = alu.from == Type::F && !(alu.opcode == Opcode::F16to32);
+    let is_float = alu.from == Type::F && alu.opcode != Opcode::F16to32;
     let is_copy = instruction.op == COPY;
     let to_flag = instruction.destination.is_some_and(|to| to.file == File::Special);
     if to_flag && alu.opcode != Opcode::Cmp {
@@ -225,9 +252,10 @@ fn accepts_alu(machine: &Machine, instruction: &MachineInstruction, alu: Alu) ->
         Form::Ternary => (0..3).all(|number| {
             let Some(source) = sources.get(number) else { return false };
             match source.file {
-                File::Temporary | File::Input => true,
+                File::Temporary => true,
+                File::Input if !machine.has_uniform_inputs => true,
                 // The region of one element.
-                File::Uniform => {
+                File::Uniform | File::Input => {
                     let mask = instruction.channels(&Machine::info(instruction.op), number);
                     let mut read = (0..4).filter(|c| mask >> c & 1 != 0).map(|c: usize| source.swizzle[c]);
                     let first = read.next();

@@ -104,6 +104,13 @@ pub enum Message {
     },
     /// A message to a storage buffer.
     Buffer(BufferMessage),
+    /// Writes the outputs of a geometry program as a vertex. The source has its place in x.
+    EmitVertex,
+    /// Writes control data of a geometry program. Sources: the word in all components; its row in x, the bits of the
+    /// header of the first object in y, those of the second one in z.
+    ControlData,
+    /// Ends a geometry program. The source has the number of vertices in x.
+    EndGeometry,
 }
 
 /// The first channels of a vector.
@@ -161,6 +168,9 @@ impl Message {
                 let reads = if data == 0 { [place, index, 0, 0] } else { [place, data, index, 0] };
                 Info { has_effect: true, ..response(reads) }
             }
+            Message::EmitVertex => Info { has_effect: true, shows_outputs: true, ..Info::fixed([0b0001, 0, 0, 0]) },
+            Message::ControlData => Info { has_effect: true, ..Info::fixed([0b1111, 0b0111, 0, 0]) },
+            Message::EndGeometry => Info { has_effect: true, ..Info::fixed([0b0001, 0, 0, 0]) },
         }
     }
 
@@ -172,6 +182,9 @@ impl Message {
             Message::ScratchWrite { .. } => 3,
             // With a register for each word on Gen7.
             Message::Buffer(_) => 5,
+            Message::ControlData => 2,
+            // Outputs are in their payload.
+            Message::EmitVertex | Message::EndGeometry => 0,
         }
     }
 }

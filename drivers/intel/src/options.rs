@@ -22,9 +22,12 @@ tgsi_compiler::driver_options! {
             "listing" = Form::Listing, "The code is a listing in the form of Mesa's `elk_disasm`.";
         optimize: bool = true, "unoptimized" = false, "Passes that are not necessary do not run.";
         /// Vertices have a number in their group, which no hardware provides. Runs set it, for programs that store at
-        /// places of their own.
+        /// a separate place for each.
         has_lanes: bool = false;
         compaction: bool = true, "no_compaction" = false, "All instructions have 128 bits.";
+        /// For tests of spilling, and to see its costs.
+        few_registers: bool = false,
+            "few_registers" = true, "Temporaries have 8 registers; others are in the scratch space.";
         push: bool = true, "no_push" = false, "Constants are loaded from memory, and not pushed to registers.";
     }
     profiles {

@@ -415,6 +415,93 @@ pub struct FragmentProgram {
     pub interface: FragmentInterface,
 }
 
+/// How threads of a geometry program work on primitives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dispatch {
+    /// One primitive, in the first half of registers. Inputs have half a register each.
+    Single,
+    /// Two invocations for one primitive. Inputs have half a register each.
+    DualInstance,
+    /// Two primitives. Inputs have a register each.
+    DualObject,
+}
+
+impl Dispatch {
+    /// Whether inputs have half a register each.
+    pub fn has_half_inputs(self) -> bool {
+        self != Dispatch::DualObject
+    }
+}
+
+/// The control data of vertices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Control {
+    /// A bit, which ends the primitive after the vertex.
+    Cut,
+    /// Two bits, with the stream of the vertex. Primitives are points.
+    Stream,
+}
+
+/// The interface of a geometry program.
+///
+/// Registers at the start of a thread: g0, with the handles of entries and the numbers of invocations (bits 27 to 31) in
+/// dwords 0 and 1; the numbers of primitives in dwords 0 and 4 of g1, if the program reads them; pushed constants; for
+/// each vertex [`GeometryInterface::read_length`] pairs of slots.
+///
+/// An entry has control data of [`GeometryInterface::control_size`] units, one or two bits for each vertex, then vertices of [`GeometryInterface::vertex_size`] units. The message that ends the thread states
+/// the numbers of vertices in dword 2 of its header.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GeometryInterface {
+    /// How threads work on primitives.
+    pub dispatch: Dispatch,
+    /// The number of vertices of a primitive.
+    pub vertices_in: u8,
+    /// The number of invocations for each primitive.
+    pub invocations: u8,
+    /// The inputs.
+    pub inputs: Vec<Varying>,
+    /// For each slot of the vertex entries that are inputs its varying, or -1.
+    pub input_vue: Vec<i32>,
+    /// Whether the payload has numbers of primitives.
+    pub has_primitive_id: bool,
+    /// The outputs.
+    pub outputs: Vec<Varying>,
+    /// For each slot of a vertex its varying, or -1.
+    pub vue: Vec<i32>,
+    /// The maximum number of vertices.
+    pub limit: u32,
+    /// The size of a vertex in units of 32 bytes.
+    pub vertex_size: u32,
+    /// The control data, if there are any.
+    pub control: Option<Control>,
+    /// The size of the control data in units of 32 bytes.
+    pub control_size: u32,
+}
+
+impl GeometryInterface {
+    /// The pairs of slots of each vertex in the payload.
+    pub fn read_length(&self) -> u8 {
+        self.input_vue.len().div_ceil(2).min(255) as u8
+    }
+
+    /// The registers of inputs.
+    pub fn input_registers(&self) -> u32 {
+        let slots = u32::from(self.vertices_in) * u32::from(self.read_length()) * 2;
+        if self.dispatch.has_half_inputs() { slots.div_ceil(2) } else { slots }
+    }
+}
+
+/// A geometry program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GeometryProgram {
+    /// The code.
+    pub kernel: Kernel,
+    /// Inputs and outputs.
+    pub interface: GeometryInterface,
+}
+
 /// A program of a stage.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "lowercase")]
@@ -423,6 +510,8 @@ pub enum Program {
     Vertex(VertexProgram),
     /// A fragment program.
     Fragment(FragmentProgram),
+    /// A geometry program.
+    Geometry(GeometryProgram),
 }
 
 impl Program {
@@ -431,6 +520,7 @@ impl Program {
         match self {
             Program::Vertex(program) => &program.kernel,
             Program::Fragment(program) => &program.kernel,
+            Program::Geometry(program) => &program.kernel,
         }
     }
 }

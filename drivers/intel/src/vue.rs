@@ -33,7 +33,7 @@ pub(crate) fn layout(keys: &BTreeSet<Key>) -> (Vec<i32>, BTreeMap<Key, u8>) {
     for location in [VaryingSlot::CLIP_DIST0, VaryingSlot::CLIP_DIST1] {
         of(location).for_each(|key| place(&mut vue, key));
     }
-    if vue.len() % 2 != 0 {
+    if !vue.len().is_multiple_of(2) {
         vue.push(-1);
     }
     for location in [VaryingSlot::COL0, VaryingSlot::BFC0, VaryingSlot::COL1, VaryingSlot::BFC1] {
@@ -41,4 +41,42 @@ pub(crate) fn layout(keys: &BTreeSet<Key>) -> (Vec<i32>, BTreeMap<Key, u8>) {
     }
     keys.iter().for_each(|&key| place(&mut vue, key));
     (vue, slots)
+}
+
+/// The component of its slot that is the first one of a varying: the header has several scalars.
+pub(crate) fn component(location: u8) -> u8 {
+    match location {
+        VaryingSlot::LAYER => 1,
+        VaryingSlot::VIEWPORT => 2,
+        VaryingSlot::PSIZ => 3,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn colours_follow_the_header() {
+        let location = [VaryingSlot::VAR0, VaryingSlot::BFC0, VaryingSlot::CLIP_DIST0, VaryingSlot::COL0];
+        let keys: BTreeSet<Key> = location.into_iter().chain([VaryingSlot::POS, VaryingSlot::LAYER]).zip(0..).collect();
+        let (vue, slots) = layout(&keys);
+        let expected = [VaryingSlot::PSIZ, VaryingSlot::POS, VaryingSlot::CLIP_DIST0].map(i32::from).into_iter();
+        let expected = expected.chain([-1]);
+        let last = [VaryingSlot::COL0, VaryingSlot::BFC0, VaryingSlot::VAR0].map(i32::from);
+        assert_eq!(vue, expected.chain(last).collect::<Vec<_>>());
+        assert_eq!((slots[&(VaryingSlot::LAYER, 5)], component(VaryingSlot::LAYER)), (0, 1));
+        assert_eq!(slots[&(VaryingSlot::VAR0, 0)], 6);
+    }
+
+    #[test]
+    fn registers_with_the_same_varying_have_slots() {
+        let keys = [(VaryingSlot::POS, 0), (VaryingSlot::POS, 1), (VaryingSlot::VAR0, 2), (VaryingSlot::VAR0, 3)];
+        let (vue, slots) = layout(&keys.into_iter().collect());
+        let mut places: Vec<u8> = slots.values().copied().collect();
+        places.sort_unstable();
+        assert_eq!((places, vue.len()), (vec![1, 2, 3, 4], 5));
+    }
 }

@@ -5,6 +5,7 @@ mod errors;
 mod generate;
 mod listing;
 mod mesa;
+mod programs;
 mod simulator;
 mod support;
 mod validate;

@@ -23,6 +23,7 @@
 //! | T2100 | the drivers for WGSL, GLSL, ESSL, MSL and HLSL |
 //! | T2200 | the CPU driver |
 //! | T2300 | free, a hundred codes for each driver or front end |
+//! | T2600 | the driver for Intel's Gen7 and Gen7.5 |
 //!
 //! # Format
 //!

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tgsi_compiler::{RunError, Runner};
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits, SUBGROUP_SIZE, SystemValue};
 
-use super::resources::{Fragments, Surroundings};
+use super::resources::{Fragments, Surroundings, push_constants};
 use super::run_error;
 use crate::container::words_to_bytes;
 use crate::program::{DEPTH_OUTPUT, FragmentProgram, SAMPLE_MASK_OUTPUT};
@@ -30,25 +30,18 @@ impl FragmentRunner {
     /// [`RunError::Code`]: words are not an instruction.
     pub(super) fn new(program: FragmentProgram) -> Result<FragmentRunner, RunError> {
         let kernel = &program.kernel;
-        let simulator = Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
+        let simulator =
+            Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
         Ok(FragmentRunner { program, simulator })
     }
 
     /// The registers of a thread, without attributes.
     fn payload(&self, inputs: &Inputs, first: usize) -> Registers {
         let mut registers = Registers::default();
-        let kernel = &self.program.kernel;
         // Stores of helpers are dropped, so that kills of helpers are known.
         let live = (0..LANES).filter(|&lane| first + lane < inputs.lanes).fold(0, |mask, lane| mask | 1 << lane);
         registers.set_word(1, 7, live);
-        let constants = inputs.constants.first().map_or(&[][..], Vec::as_slice);
-        for (place, &number) in kernel.push.iter().enumerate() {
-            let register = kernel.dispatch_start + (place / 2) as u8;
-            for component in 0..4 {
-                let word = constants.get(usize::from(number) * 4 + component).copied().unwrap_or(0);
-                registers.set_word(register, place % 2 * 4 + component, word);
-            }
-        }
+        push_constants(&mut registers, &self.program.kernel, inputs);
         registers
     }
 
@@ -145,7 +138,9 @@ impl Runner for FragmentRunner {
                         let place = (component + usize::from(output.component)) % 4;
                         let word = match interface.sample_mask {
                             // Messages have the lower half.
-                            Some(register) if output.slot == SAMPLE_MASK_OUTPUT => result.registers.words(register)[lane],
+                            Some(register) if output.slot == SAMPLE_MASK_OUTPUT => {
+                                result.registers.words(register)[lane]
+                            }
                             _ => surroundings.fragments.output(output.slot, place, lane),
                         };
                         outputs.outputs.set(output.register as usize, component, first + lane, word);
@@ -164,7 +159,7 @@ impl Fragments {
     fn output(&self, number: u8, component: usize, lane: usize) -> u32 {
         let words = match number {
             DEPTH_OUTPUT => self.writes.values().next().and_then(|write| write.depth),
-            target => self.writes.get(&target).map(|write| write.color[component]),
+            target => self.writes.get(&target).map(|write| write.colour[component]),
         };
         words.map_or(0, |words| words[lane])
     }

@@ -1,6 +1,7 @@
 //! Runners of compiled programs, by the simulator.
 
 mod fragment;
+mod geometry;
 mod quads;
 mod resources;
 mod textures;
@@ -19,6 +20,7 @@ pub(crate) fn run_program(program: Program) -> Result<Box<dyn Runner>, RunError>
     Ok(match program {
         Program::Vertex(program) => Box::new(vertex::VertexRunner::new(program)?),
         Program::Fragment(program) => Box::new(fragment::FragmentRunner::new(program)?),
+        Program::Geometry(program) => Box::new(geometry::GeometryRunner::new(program)?),
     })
 }
 

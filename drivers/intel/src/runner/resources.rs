@@ -4,16 +4,28 @@ use std::collections::BTreeMap;
 
 use tgsi_environment::{ImageTexel, Inputs, Resources};
 
-use crate::program::Bindings;
-use crate::program::{Texture, TextureKind};
+use crate::program::{Bindings, Kernel, Texture, TextureKind};
 use crate::simulator::{
-    AtomicOp, BufferAccess, Environment, Lanes, RenderTargetWrite, Sample, SampleOp, Simd, TypedAccess, UrbWrite,
+    AtomicOp, BufferAccess, Environment, Lanes, Registers, RenderTargetWrite, Sample, SampleOp, Simd, TypedAccess,
+    UrbWrite,
 };
 
 use super::quads::lookup_quads;
 use super::textures::{dimension, lookup};
 
-/// What a run shares between threads.
+/// Sets the registers of pushed constants.
+pub(super) fn push_constants(registers: &mut Registers, kernel: &Kernel, inputs: &Inputs) {
+    let constants = inputs.constants.first().map_or(&[][..], Vec::as_slice);
+    for (place, &number) in kernel.push.iter().enumerate() {
+        let register = kernel.dispatch_start + (place / 2) as u8;
+        for component in 0..4 {
+            let word = constants.get(usize::from(number) * 4 + component).copied().unwrap_or(0);
+            registers.set_word(register, place % 2 * 4 + component, word);
+        }
+    }
+}
+
+/// The resources that the threads of a run share.
 pub(super) struct Surroundings<'a> {
     pub(super) bindings: Bindings,
     pub(super) textures: &'a [Texture],

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tgsi_compiler::{RunError, Runner};
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits, SUBGROUP_SIZE, SystemValue};
 
-use super::resources::{Fragments, Surroundings};
+use super::resources::{Fragments, Surroundings, push_constants};
 use super::run_error;
 use crate::container::words_to_bytes;
 use crate::program::VertexProgram;
@@ -28,7 +28,8 @@ impl VertexRunner {
     /// [`RunError::Code`]: words are not an instruction.
     pub(super) fn new(program: VertexProgram) -> Result<VertexRunner, RunError> {
         let kernel = &program.kernel;
-        let simulator = Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
+        let simulator =
+            Simulator::new(&kernel.words, kernel.chip).map_err(|error| RunError::Code(error.to_string()))?;
         Ok(VertexRunner { program, simulator })
     }
 
@@ -37,14 +38,7 @@ impl VertexRunner {
         let mut registers = Registers::default();
         HANDLES.into_iter().enumerate().for_each(|(word, handle)| registers.set_word(0, word, handle));
         let kernel = &self.program.kernel;
-        let constants = inputs.constants.first().map_or(&[][..], Vec::as_slice);
-        for (place, &number) in kernel.push.iter().enumerate() {
-            let register = kernel.dispatch_start + (place / 2) as u8;
-            for component in 0..4 {
-                let word = constants.get(usize::from(number) * 4 + component).copied().unwrap_or(0);
-                registers.set_word(register, place % 2 * 4 + component, word);
-            }
-        }
+        push_constants(&mut registers, kernel, inputs);
         let attributes = kernel.dispatch_start + kernel.push_registers();
         let interface = &self.program.interface;
         for vertex in 0..2 {
@@ -57,9 +51,8 @@ impl VertexRunner {
                     set(input.slot, component, inputs.inputs.get(input.register as usize, component, lane));
                 }
             }
-            let value = |value: SystemValue| -> Option<u32> {
-                inputs.system_values.get(&value)?.first()?.get(lane).copied()
-            };
+            let value =
+                |value: SystemValue| -> Option<u32> { inputs.system_values.get(&value)?.first()?.get(lane).copied() };
             let or_zero = |known: Option<u32>| known.unwrap_or(0);
             // The base of an indexed draw is the first vertex.
             let base = value(SystemValue::FirstVertex).or(value(SystemValue::BaseVertex));

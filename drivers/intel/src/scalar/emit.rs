@@ -40,11 +40,7 @@ pub(super) struct Emitter<'a> {
 }
 
 /// An align1 instruction for eight lanes.
-pub(super) fn lanes(
-    opcode: Opcode,
-    to: Destination,
-    sources: impl IntoIterator<Item = isa::Source>,
-) -> Instruction {
+pub(super) fn lanes(opcode: Opcode, to: Destination, sources: impl IntoIterator<Item = isa::Source>) -> Instruction {
     Instruction::new(opcode, AccessMode::Align1, to, sources)
 }
 
@@ -122,7 +118,11 @@ impl<'a> Emitter<'a> {
                 let is_fragment = matches!(instruction.op, Op::Fragment(_));
                 let flags = usize::from(matches!(instruction.op, Op::Select | Op::SelectByOne));
                 is_fragment && !matches!(instruction.op, Op::Fragment(FragmentOp::Derivative { .. }))
-                    || instruction.sources.iter().skip(flags).all(|source| component(source, c) == component(source, known))
+                    || instruction
+                        .sources
+                        .iter()
+                        .skip(flags)
+                        .all(|source| component(source, c) == component(source, known))
             };
             let register = |s: &Self, c: u8| s.operands.register(&to, c);
             if let Some(&(_, from)) = emitted.iter().find(|&&(known, _)| is_same(known)) {
@@ -155,6 +155,7 @@ impl<'a> Emitter<'a> {
             Op::Product(product) => self.product(instruction, product),
             Op::Message(message) => self.message(instruction, message),
             Op::Fragment(op) => self.fragment(instruction, op),
+            Op::Header(_) => None,
             Op::If => {
                 let guard = instruction.guard?;
                 let predicate = Predicate { inverse: guard.condition == UNLESS_SET, ..Predicate::NORMAL };
@@ -302,10 +303,8 @@ impl<'a> Emitter<'a> {
         let to = instruction.destination?;
         let channel = channels(to.mask).next()?;
         let destination = Destination::general(self.operands.register(&to, channel)?, Type::Ud);
-        let sources = [
-            self.operands.source(chosen, Type::Ud, channel)?,
-            self.operands.source(other, Type::Ud, channel)?,
-        ];
+        let sources =
+            [self.operands.source(chosen, Type::Ud, channel)?, self.operands.source(other, Type::Ud, channel)?];
         self.push(lanes(Opcode::Sel, destination, sources).with_predicate(Predicate::NORMAL));
         Some(())
     }

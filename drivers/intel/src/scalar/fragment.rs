@@ -4,8 +4,9 @@ use super::emit::{Emitter, LIVE, channels, dword, flag_word, lanes, word};
 use super::operands::Place;
 use super::operation::{EvaluationPlace, FragmentOp, PayloadValue};
 use crate::isa::{
-    AccessMode, Branch, Condition, Destination, ExecutionSize, HorizontalStride, Immediate, Instruction, Opcode, Operand,
-    Predicate, PredicateControl, Region, Register, SharedFunction, Swizzle, ThreadControl, Type, VerticalStride, Width, descriptor,
+    AccessMode, Branch, Condition, Destination, ExecutionSize, HorizontalStride, Immediate, Instruction, Opcode,
+    Operand, Predicate, PredicateControl, Region, Register, SharedFunction, Swizzle, ThreadControl, Type,
+    VerticalStride, Width, descriptor,
 };
 use crate::machine::{MachineInstruction, Op, Program};
 use crate::message::{BufferAccess, Message};
@@ -71,7 +72,8 @@ impl Emitter<'_> {
 
     /// A component of an attribute at coordinates in two registers.
     fn plane(&mut self, instruction: &MachineInstruction, attribute: u8, component: u8, at: u8) -> Option<()> {
-        let register = self.operands.layout.attributes.checked_add(attribute.checked_mul(2)?)?.checked_add(component / 2)?;
+        let register =
+            self.operands.layout.attributes.checked_add(attribute.checked_mul(2)?)?.checked_add(component / 2)?;
         let plane = Operand::scalar(register, component % 2 * 16, Type::F);
         let to = Destination::general(self.result(instruction)?, Type::F);
         self.push(lanes(Opcode::Pln, to, [plane.into(), Operand::linear(at, Type::F).into()]));

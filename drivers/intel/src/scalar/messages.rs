@@ -7,8 +7,9 @@ use super::operands::Place;
 use super::operation::{Lookup, TypedAccess, TypedMessage};
 use super::outputs::copy_register;
 use crate::isa::{
-    self, AccessMode, Chip, Condition, Descriptor, Destination, Detail, Flag, Immediate, Instruction, Message as SharedMessage,
-    Opcode, Operand, Predicate, Region, Register, SharedFunction, ThreadControl, Type, arf, descriptor,
+    self, AccessMode, Chip, Condition, Descriptor, Destination, Detail, Flag, Immediate, Instruction,
+    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, ThreadControl, Type, arf,
+    descriptor,
 };
 use crate::machine::MachineInstruction;
 use crate::message::{BufferAccess, BufferMessage, Message, SamplerMessage, SamplerOp};
@@ -189,7 +190,8 @@ impl Emitter<'_> {
             let (number, of_number) = self.load_first(register, CHOSEN);
             if has_room {
                 let signed = Operand::scalar(self.operands.layout.indices, 0, Type::D);
-                let mut compare = word(Opcode::Cmp, Destination::null(Type::D), [signed.into(), Immediate::D(0).into()]);
+                let mut compare =
+                    word(Opcode::Cmp, Destination::null(Type::D), [signed.into(), Immediate::D(0).into()]);
                 compare.thread = ThreadControl::Switch;
                 self.push(compare.with_condition(Condition::L).with_flag(SAME));
             }
@@ -445,6 +447,7 @@ impl Emitter<'_> {
             Message::Buffer(message) => self.buffer(instruction, message),
             Message::ScratchRead => self.scratch(instruction, None),
             Message::ScratchWrite { mask } => self.scratch(instruction, Some(mask)),
+            Message::EmitVertex | Message::ControlData | Message::EndGeometry => None,
         }
     }
 }

@@ -36,9 +36,7 @@ use emit::Emitter;
 use layout::Layout;
 use spill::Spills;
 
-pub use operation::{
-    EvaluationPlace, FragmentOp, Lookup, PAYLOAD_VECTORS, PayloadValue, TypedAccess, TypedMessage,
-};
+pub use operation::{EvaluationPlace, FragmentOp, Lookup, PAYLOAD_VECTORS, PayloadValue, TypedAccess, TypedMessage};
 
 /// The passes before allocation, rerun until none changes anything.
 const PASSES: [fn(&mut Program) -> bool; 3] = [propagate_copies, remove_dead_code, propagate_backward];
@@ -60,11 +58,10 @@ fn optimize(program: &mut Program) {
 
 /// Optimises, allocates and encodes a program.
 pub(crate) fn finish(
-    selected: Selected,
-    mut interface: FragmentInterface,
+    selected: Selected<FragmentInterface>,
     options: &IntelOptions,
 ) -> Result<crate::program::Program, IntelError> {
-    let Selected { mut program, push, scratch, bindings, textures, .. } = selected;
+    let Selected { mut program, interfaces: mut interface, push, scratch, bindings, textures } = selected;
     if options.optimize {
         optimize(&mut program);
     }

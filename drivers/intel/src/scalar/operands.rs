@@ -38,7 +38,8 @@ impl Operands<'_> {
                 })
             }
             File::Input => {
-                let register = self.layout.attributes.checked_add(number?.checked_mul(2)?)?.checked_add(component / 2)?;
+                let register =
+                    self.layout.attributes.checked_add(number?.checked_mul(2)?)?.checked_add(component / 2)?;
                 Place::Word(register, component % 2 * 4 + 3)
             }
             File::Output => Place::Lanes(self.layout.output(number?, component)?),

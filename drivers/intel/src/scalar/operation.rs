@@ -191,7 +191,9 @@ impl FragmentOp {
     pub fn accepts(self, sources: &[Source]) -> bool {
         let is_temporary = |source: &Source| source.file == File::Temporary && source.is_plain();
         match self {
-            FragmentOp::Kill => sources.iter().all(|s| !matches!(s.file, File::Constant | File::Special) && s.is_plain()),
+            FragmentOp::Kill => {
+                sources.iter().all(|s| !matches!(s.file, File::Constant | File::Special) && s.is_plain())
+            }
             _ => sources.iter().all(is_temporary),
         }
     }

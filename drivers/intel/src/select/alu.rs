@@ -188,9 +188,8 @@ impl Selector<'_> {
     pub(super) fn move_lanes(&mut self, to: Target, lanes: &[Source; 4]) {
         let is_constant = |c: u8| lanes[usize::from(c)].file == File::Constant;
         // Constants are one row.
-        let words = [0, 1, 2, 3].map(|c: usize| {
-            if is_constant(c as u8) { words_of(&self.program.constants, &lanes[c])[0] } else { 0 }
-        });
+        let words = [0, 1, 2, 3]
+            .map(|c: usize| if is_constant(c as u8) { words_of(&self.program.constants, &lanes[c])[0] } else { 0 });
         let key = |c: u8| (!is_constant(c)).then(|| Source { swizzle: [0; 4], ..lanes[usize::from(c)] });
         for (mask, register) in Self::groups(to.mask(), key) {
             let source = match register {

@@ -32,7 +32,7 @@ pub(super) fn comparison(op: AluOp) -> Option<Alu> {
 }
 
 /// The guard that passes for channels whose flag is set.
-const SET: Guard = Guard { register: FLAG, condition: IF_SET, swizzle: [0, 1, 2, 3] };
+pub(super) const SET: Guard = Guard { register: FLAG, condition: IF_SET, swizzle: [0, 1, 2, 3] };
 
 impl Selector<'_> {
     /// Compares into the flags of the channels of a mask.

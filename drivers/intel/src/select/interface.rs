@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::slots::VaryingSlot;
 use tgsi_ir::{Body, Def, Inst, InstData, Shader, ShaderStage};
-use tgsi_vec4::simple::{Destination, File, Source};
+use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
+use super::geometry::Geometry;
 use super::operands::{lane, swizzled};
 use super::{Selector, alu};
 use crate::error::IntelError;
 use crate::isa::{Opcode, Type};
 use crate::lower::{is_operand, is_uniform};
-use crate::machine::COPY;
-use crate::program::{FragmentInterface, Varying, VertexInterface, VertexSystemValues};
+use crate::machine::{COPY, HeaderValue, Op};
+use crate::program::{Dispatch, GeometryInterface, Varying, VertexInterface, VertexSystemValues};
 use crate::vue;
 
 /// The interface of a stage.
@@ -22,8 +22,8 @@ use crate::vue;
 pub(crate) enum Interfaces {
     /// A vertex program.
     Vertex(VertexInterface),
-    /// A fragment program.
-    Fragment(FragmentInterface),
+    /// A geometry program.
+    Geometry(GeometryInterface),
 }
 
 /// A register of the interface and its slot. Several registers may have one slot.
@@ -83,7 +83,14 @@ pub(super) struct Interface {
     written: BTreeMap<Key, Varying>,
     system_values: VertexSystemValues,
     attributes: u8,
+    /// Of geometry programs.
+    input_vue: Vec<i32>,
+    dispatch: Dispatch,
+    has_primitive_id: bool,
 }
+
+/// The maximum number of registers of inputs of geometry programs for two primitives.
+const DUAL_OBJECT_REGISTERS: usize = 40;
 
 impl Interface {
     /// Assigns places to the slots that a shader accesses.
@@ -91,7 +98,7 @@ impl Interface {
         let mut keys: [BTreeSet<Key>; 2] = Default::default();
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             let side = match body.intrinsic(inst) {
-                Some(IntrinsicOp::LoadInput) => 0,
+                Some(IntrinsicOp::LoadInput | IntrinsicOp::LoadPerVertexInput) => 0,
                 Some(IntrinsicOp::StoreOutput) => 1,
                 _ => continue,
             };
@@ -99,7 +106,17 @@ impl Interface {
                 keys[side].insert(access.key());
             }
         }
-        let inputs: BTreeMap<Key, u8> = keys[0].iter().copied().zip(0..).collect();
+        let (mut inputs, mut input_vue): (BTreeMap<Key, u8>, _) = (keys[0].iter().copied().zip(0..).collect(), vec![]);
+        let mut dispatch = Dispatch::DualObject;
+        if shader.stage == ShaderStage::Geometry {
+            (input_vue, inputs) = vue::layout(&keys[0]);
+            let registers = input_vue.len().next_multiple_of(2) * shader.info.gs.vertices_in as usize;
+            dispatch = match registers {
+                _ if shader.info.gs.invocations > 1 => Dispatch::DualInstance,
+                registers if registers <= DUAL_OBJECT_REGISTERS => Dispatch::DualObject,
+                _ => Dispatch::Single,
+            };
+        }
         let (vue, slots) = vue::layout(&keys[1]);
         Interface {
             stage: shader.stage,
@@ -110,13 +127,44 @@ impl Interface {
             read: BTreeMap::new(),
             written: BTreeMap::new(),
             system_values: VertexSystemValues::default(),
+            input_vue,
+            dispatch,
+            has_primitive_id: false,
         }
     }
 
+    /// Whether inputs are the same for both halves of a register.
+    pub(super) fn has_uniform_inputs(&self) -> bool {
+        self.stage == ShaderStage::Geometry && self.dispatch.has_half_inputs()
+    }
+
+    /// The number of slots of a vertex.
+    pub(super) fn slots(&self) -> u32 {
+        self.vue.len() as u32
+    }
+
     /// The interface, with the components that are accessed.
-    pub(super) fn finish(self) -> Interfaces {
+    pub(super) fn finish(self, shader: &Shader, geometry: Option<Geometry>) -> Interfaces {
+        let vertex_size = self.slots().div_ceil(2);
         let mut inputs: Vec<Varying> = self.read.into_values().collect();
         inputs.sort_by_key(|input| input.slot);
+        if let Some(geometry) = geometry {
+            return Interfaces::Geometry(GeometryInterface {
+                dispatch: self.dispatch,
+                vertices_in: shader.info.gs.vertices_in.min(255) as u8,
+                invocations: shader.info.gs.invocations.clamp(1, 255) as u8,
+                inputs,
+                input_vue: self.input_vue,
+                has_primitive_id: self.has_primitive_id,
+                outputs: self.written.into_values().collect(),
+                vue: self.vue,
+                limit: geometry.limit,
+                vertex_size,
+                control: geometry.control,
+                // Eight words are a unit.
+                control_size: geometry.control_words().div_ceil(8),
+            });
+        }
         Interfaces::Vertex(VertexInterface {
             inputs,
             system_values: self.system_values,
@@ -174,10 +222,21 @@ impl Selector<'_> {
         }
         let access = access(body, inst)?;
         let slot = *self.interface.inputs.get(&access.key())?;
+        // As outputs of the stage before.
+        let first = if self.geometry.is_some() { vue::component(access.location) } else { 0 };
         let mask = (body.full_mask(def) as u8) << access.component & 15;
-        note(&mut self.interface.read, access, slot, 0, mask);
-        let source = Source::new(File::Input, slot.into());
-        Some(source.swizzled([0, 1, 2, 3].map(|c: u8| (c + access.component).min(3))))
+        note(&mut self.interface.read, access, slot, first, mask);
+        let vertex = match body.intrinsic(inst) {
+            Some(IntrinsicOp::LoadPerVertexInput) => body.constant_component(body.src(inst, 0), 0)? as u32,
+            _ => 0,
+        };
+        if self.geometry.is_some() && vertex >= self.shader.info.gs.vertices_in {
+            return Some(self.word(0));
+        }
+        let stride = self.interface.input_vue.len().next_multiple_of(2) as u32;
+        let index = u32::from(slot) + vertex * stride;
+        let source = Source::new(File::Input, index as i32);
+        Some(source.swizzled([0, 1, 2, 3].map(|c: u8| (c + access.component + first).min(3))))
     }
 
     pub(super) fn load_input(&mut self, inst: Inst) -> Result<(), IntelError> {
@@ -196,12 +255,8 @@ impl Selector<'_> {
         }
         let mask = (body.write_mask(inst) as u8) << access.component & 15;
         // The header of the vertex entry has one component of each of these.
-        let (component, mask) = match access.location {
-            VaryingSlot::PSIZ => (3, mask & 1),
-            VaryingSlot::LAYER => (1, mask & 1),
-            VaryingSlot::VIEWPORT => (2, mask & 1),
-            _ => (0, mask),
-        };
+        let component = vue::component(access.location);
+        let mask = if component == 0 { mask } else { mask & 1 };
         if mask == 0 {
             return Ok(());
         }
@@ -216,8 +271,8 @@ impl Selector<'_> {
     /// Loads a system value, if the stage has it.
     pub(super) fn load_system_value(&mut self, inst: Inst, op: IntrinsicOp) -> bool {
         let Some(def) = self.body.inst_def(inst) else { return false };
-        if self.interface.stage != ShaderStage::Vertex {
-            return false;
+        if self.interface.stage == ShaderStage::Geometry {
+            return self.load_geometry_value(def, op);
         }
         let of_vertex = |s: &mut Self, component: u8| {
             let attribute = s.interface.vertex_attribute();
@@ -247,6 +302,23 @@ impl Selector<'_> {
         };
         let target = self.target(def);
         self.copy(target, lane(value, 0));
+        true
+    }
+
+    /// Loads a system value of geometry programs.
+    fn load_geometry_value(&mut self, def: Def, op: IntrinsicOp) -> bool {
+        let number = match op {
+            IntrinsicOp::LoadPrimitiveId => {
+                self.interface.has_primitive_id = true;
+                HeaderValue::PrimitiveId
+            }
+            IntrinsicOp::LoadInvocationId => HeaderValue::InvocationId,
+            // Runs provide it in bits of the header that have no other use.
+            IntrinsicOp::LoadSubgroupInvocation if self.has_lanes => HeaderValue::SubgroupInvocation,
+            _ => return false,
+        };
+        let target = self.target(def);
+        self.push(Instruction::new(Op::Header(number), Some(target.to), []));
         true
     }
 }

@@ -1,8 +1,9 @@
 //! Constant buffers and scratch space.
 
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Def, Inst};
-use tgsi_registers::chase::Register;
+use tgsi_registers::chase::{self, Register};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::operands::{Target, lane, swizzled};
@@ -122,7 +123,7 @@ impl Selector<'_> {
         let offset = body.src(inst, 1);
         if let Some(bytes) = body.constant_component(offset, 0) {
             let bytes = bytes as u32;
-            let first = (bytes / 4 & 3) as u8;
+            let first = ((bytes / 4) & 3) as u8;
             let vector = self.load_vector(buffer, None, bytes / 16);
             if first + count <= 4 {
                 self.deliver_vector(def, vector, first);
@@ -135,6 +136,13 @@ impl Selector<'_> {
                 lane(if place < 4 { vector } else { next }, place & 3)
             });
             self.move_lanes(target, &lanes);
+            return Ok(());
+        }
+        if let Some((number, within)) = self.vector_number(offset)
+            && within / 4 + u32::from(count) <= 4
+        {
+            let vector = self.load_vector(buffer, Some(number), 0);
+            self.deliver_vector(def, vector, (within / 4) as u8);
             return Ok(());
         }
         let index = self.loaded_value(offset);
@@ -162,6 +170,25 @@ impl Selector<'_> {
         Ok(())
     }
 
+    /// The number of a vector, and the place in it in bytes, if a place in bytes is 16 times a value in SSA form.
+    fn vector_number(&mut self, place: Def) -> Option<(Source, u32)> {
+        let body = self.body;
+        let shift = body.def_inst(place);
+        let known = |number: usize, component: u8| {
+            let source = body.source(shift, number);
+            body.constant_component(body.src_def(source), usize::from(body.swizzle(source).get(component.into())))
+        };
+        if body.alu_op(shift) != Some(AluOp::Ishl) || known(1, 0) != Some(4) {
+            return None;
+        }
+        let source = chase::chase_alu_src(body, shift, 0, self.policy);
+        let is_value = matches!(source.operand, chase::Operand::Ssa(_));
+        // The upper bits are lost in the place.
+        let limit = body.def_inst(body.src_def(body.source(shift, 0)));
+        let is_small = body.alu_op(limit) == Some(AluOp::Umin);
+        (is_value && is_small).then(|| (self.alu_source_at(shift, 0, [0; 4]), 0))
+    }
+
     /// The component of a vector that bits 2 and 3 of a place select, in x.
     fn chosen_component(&mut self, vector: Source, place: Source) -> Source {
         let mut chosen = lane(vector, 0);
@@ -184,20 +211,24 @@ impl Selector<'_> {
         let (first, count) = self.arrays[register.handle]?;
         let Some(index) = self.element_index(register) else {
             let is_element = register.base < count;
-            return is_element.then(|| {
-                let place = self.word((first + register.base) * 2);
-                self.computed(COPY, 1, [place])
-            });
+            return is_element.then(|| self.word((first + register.base) * 2));
         };
-        // The first element is added after the comparison with the length.
-        let base = self.word(register.base);
-        let index = self.computed(alu(Opcode::Add, Type::D), 1, [index, base]);
-        let [length, one, start] = [count, 1, first].map(|word| self.word(word));
+        let index = self.sum(index, register.base);
         // Elements that do not exist share one after the last one.
+        let [length, one] = [count, 1].map(|word| self.word(word));
         let least = Alu::with(Opcode::Sel, Type::Ud, Condition::L);
-        let index = self.computed(least, 1, [lane(index, 0), length]);
-        let number = self.computed(alu(Opcode::Add, Type::D), 1, [lane(index, 0), start]);
-        Some(self.computed(alu(Opcode::Shl, Type::Ud), 1, [lane(number, 0), one]))
+        let index = lane(self.computed(least, 1, [index, length]), 0);
+        let number = self.sum(index, first);
+        Some(self.computed(alu(Opcode::Shl, Type::Ud), 1, [number, one]))
+    }
+
+    /// The sum of a scalar and a constant.
+    fn sum(&mut self, value: Source, constant: u32) -> Source {
+        if constant == 0 {
+            return value;
+        }
+        let constant = self.word(constant);
+        lane(self.computed(alu(Opcode::Add, Type::D), 1, [value, constant]), 0)
     }
 
     /// Loads an element of an array. Elements that do not exist are zeros.

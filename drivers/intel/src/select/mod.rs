@@ -9,6 +9,7 @@ mod alu;
 mod buffers;
 mod conditions;
 mod fragment;
+mod geometry;
 mod interface;
 mod memory;
 mod operands;
@@ -20,16 +21,17 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 use tgsi_registers::chase;
 use tgsi_registers::modifiers::ModifierPolicy;
-use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source, push_legal};
+use tgsi_vec4::simple::{Destination, File, Guard, Instruction, SimpleMachine, Source, push_legal};
 
 use crate::error::IntelError;
-use crate::isa::{Chip, Condition, Opcode};
-use crate::machine::{Alu, COPY, Machine, MachineInstruction, Op, Program};
+use crate::isa::{Chip, Condition, Opcode, Type};
+use crate::machine::{Alu, COPY, Machine, MachineInstruction, Op, PAYLOAD, Program};
 use crate::options::IntelOptions;
-use crate::program::{Bindings, Texture};
+use crate::program::{Bindings, FragmentInterface, Texture};
 use crate::scalar::PAYLOAD_VECTORS;
 
 use fragment::FragmentParts;
+use geometry::Geometry;
 use interface::Interface;
 pub(crate) use interface::Interfaces;
 use memory::ArrayStore;
@@ -37,11 +39,11 @@ pub(crate) use operands::words_of;
 
 /// A shader after selection: instructions over virtual registers, not optimised, and the interface.
 #[derive(Clone, Debug)]
-pub(crate) struct Selected {
+pub(crate) struct Selected<I = Interfaces> {
     /// The instructions.
     pub(crate) program: Program,
     /// Inputs and outputs.
-    pub(crate) interfaces: Interfaces,
+    pub(crate) interfaces: I,
     /// The registers of constant buffer 0 that are pushed, in order.
     pub(crate) push: Vec<u16>,
     /// Vectors of scratch space, for each vertex.
@@ -50,6 +52,15 @@ pub(crate) struct Selected {
     pub(crate) bindings: Bindings,
     /// The textures, by unit.
     pub(crate) textures: Vec<Texture>,
+}
+
+/// A shader after selection, by the kind of its program.
+#[derive(Clone, Debug)]
+pub(crate) enum Selection {
+    /// A program of vectors.
+    Vectors(Selected),
+    /// A scalar program.
+    Scalars(Selected<FragmentInterface>),
 }
 
 /// The number of textures and images that runs have.
@@ -77,15 +88,23 @@ struct Selector<'a> {
     push: Vec<u16>,
     bindings: Bindings,
     textures: Vec<Texture>,
+    geometry: Option<Geometry>,
+    /// Rows of constants in registers of the current block.
+    constants: Vec<([u32; 4], Source)>,
 }
 
+/// The maximum number of constants that instructions of a block share.
+const BLOCK_CONSTANTS: usize = 16;
+
 /// Selects the instructions of a lowered shader.
-pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected, IntelError> {
+pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selection, IntelError> {
     let entry = shader.entry_point().ok_or(IntelError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(IntelError::NoEntryPoint)?;
     let is_scalar = shader.stage == ShaderStage::Fragment;
-    let fixed = if is_scalar { PAYLOAD_VECTORS } else { 0 };
-    let program = Program::new(Machine { chip: options.chip, is_scalar }, fixed);
+    let fixed = if is_scalar { PAYLOAD_VECTORS } else { PAYLOAD };
+    let interface = Interface::of(shader, body);
+    let has_uniform_inputs = interface.has_uniform_inputs();
+    let program = Program::new(Machine { chip: options.chip, is_scalar, has_uniform_inputs }, fixed);
     let fragment = FragmentParts::of(shader, body, options.has_lanes);
     let targets = if is_scalar { fragment.targets() } else { 0 };
     // Every small run-time index has a texture and an image in runs.
@@ -96,7 +115,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         chip: options.chip,
         policy: options.modifiers(),
         program,
-        interface: Interface::of(shader, body),
+        interface,
         fragment,
         temps: SecondaryMap::new(),
         arrays: SecondaryMap::new(),
@@ -106,12 +125,22 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
         push: interface::pushed_uniforms(body, options.push_limit()),
         bindings: Bindings::of(shader, targets, room),
         textures: Vec::new(),
+        geometry: None,
+        constants: Vec::new(),
     };
+    if shader.stage == ShaderStage::Geometry {
+        selector.begin_geometry(shader, selector.interface.slots());
+    }
     selector.select_body()?;
-    let Selector { program, interface, fragment, scratch, push, bindings, mut textures, .. } = selector;
+    selector.end_geometry();
+    let Selector { program, interface, fragment, scratch, push, bindings, mut textures, geometry, .. } = selector;
     textures.sort_unstable_by_key(|texture| texture.unit);
-    let interfaces = if is_scalar { Interfaces::Fragment(fragment.finish()) } else { interface.finish() };
-    Ok(Selected { program, interfaces, push, scratch, bindings, textures })
+    if is_scalar {
+        let interfaces = fragment.finish();
+        return Ok(Selection::Scalars(Selected { program, interfaces, push, scratch, bindings, textures }));
+    }
+    let interfaces = interface.finish(shader, geometry);
+    Ok(Selection::Vectors(Selected { program, interfaces, push, scratch, bindings, textures }))
 }
 
 impl Selector<'_> {
@@ -136,6 +165,7 @@ impl Selector<'_> {
     }
 
     fn select_block(&mut self, block: Block) -> Result<(), IntelError> {
+        self.constants.clear();
         let mut next = self.body.first_inst(block);
         while let Some(inst) = next {
             self.select_instruction(inst)?;
@@ -174,8 +204,9 @@ impl Selector<'_> {
 
     fn select_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), IntelError> {
         use IntrinsicOp::{
-            Barrier, DeclReg, GetSsboSize, LoadInput, LoadInterpolatedInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4,
-            LoadUniform, Nop, SsboAtomic, SsboAtomicSwap, StoreOutput, StoreReg, StoreRegIndirect, StoreSsbo,
+            Barrier, DeclReg, EmitVertex, EndPrimitive, GetSsboSize, LoadInput, LoadInterpolatedInput,
+            LoadPerVertexInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4, LoadUniform, Nop, SsboAtomic,
+            SsboAtomicSwap, StoreOutput, StoreReg, StoreRegIndirect, StoreSsbo,
         };
         match op {
             LoadInput | LoadInterpolatedInput | StoreOutput if self.is_scalar() => {
@@ -189,7 +220,12 @@ impl Selector<'_> {
             LoadUniform => self.load_uniform(inst),
             LoadUbo => self.load_ubo(inst),
             LoadUboVec4 => self.load_ubo_vec4(inst),
-            LoadInput => self.load_input(inst),
+            LoadInput | LoadPerVertexInput => self.load_input(inst),
+            EmitVertex => self.emit_vertex(inst),
+            EndPrimitive => {
+                self.end_primitive();
+                Ok(())
+            }
             StoreOutput => self.store_output(inst),
             LoadSsbo => self.load_ssbo(inst),
             StoreSsbo => self.store_ssbo(inst),
@@ -235,9 +271,30 @@ impl Selector<'_> {
         Source::new(File::Constant, self.program.constants.intern([word; 4])).swizzled([0; 4])
     }
 
-    /// Appends an instruction, with its constants in the form and at the place that instructions can contain.
+    /// Appends an instruction, with its constants in the form and at the place that instructions can contain. Others
+    /// are registers, which the instructions of a block share.
     fn push(&mut self, mut instruction: MachineInstruction) {
         self.normalize_constants(&mut instruction);
+        for number in (0..instruction.sources.len()).rev() {
+            let source = instruction.sources[number];
+            if source.file != File::Constant || self.program.machine.accepts(&instruction) {
+                continue;
+            }
+            let words = words_of(&self.program.constants, &source);
+            let known = self.constants.iter().find(|(known, _)| *known == words).map(|&(_, register)| register);
+            let register = known.unwrap_or_else(|| {
+                let register = self.new_temp();
+                let row = Source::new(File::Constant, self.program.constants.intern(words));
+                let to = Destination::new(File::Temporary, register.index, 15);
+                self.program.push(Instruction::new(COPY, Some(to), [row]));
+                if self.constants.len() == BLOCK_CONSTANTS {
+                    self.constants.remove(0);
+                }
+                self.constants.push((words, register));
+                register
+            });
+            instruction.sources[number] = register;
+        }
         if self.is_scalar() && instruction.op != COPY && !matches!(instruction.op, Op::Message(_) | Op::Fragment(_)) {
             self.push_components(&instruction);
             return;
@@ -267,7 +324,17 @@ impl Selector<'_> {
         temp
     }
 
+    /// The product of an integer in x and a constant.
+    fn multiplied(&mut self, source: Source, factor: u32) -> Source {
+        if factor == 1 {
+            return source;
+        }
+        let factor = self.word(factor);
+        self.computed(alu(Opcode::Mul, Type::D), 1, [source, factor])
+    }
+
     fn push_flow(&mut self, op: Op, guard: Option<Guard>) {
+        self.constants.clear();
         let mut instruction = Instruction::new(op, None, []);
         instruction.guard = guard;
         self.program.push(instruction);

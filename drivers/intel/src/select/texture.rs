@@ -116,7 +116,9 @@ impl Selector<'_> {
                 | SamplerOp::ResourceInfo
                 | SamplerOp::SampleInfo
         );
-        if has_sampler && (texture.1.is_some() || sampler.1.is_some()) && (sampler.0 != texture.0 || sampler.1 != texture.1)
+        if has_sampler
+            && (texture.1.is_some() || sampler.1.is_some())
+            && (sampler.0 != texture.0 || sampler.1 != texture.1)
         {
             return Err(self.lacks(inst, "separate run-time indices of textures and samplers"));
         }
@@ -344,8 +346,7 @@ impl Selector<'_> {
                         Some(index) => base = base.wrapping_add((index as u32).wrapping_mul(stride)),
                         None => {
                             let index = lane(self.loaded_value(index), 0);
-                            let words = self.word(stride);
-                            let mut sum = self.computed(alu(Opcode::Mul, Type::D), 1, [index, words]);
+                            let mut sum = self.multiplied(index, stride);
                             if let Some(outer) = dynamic {
                                 sum = self.computed(alu(Opcode::Add, Type::D), 1, [lane(sum, 0), outer]);
                             }

@@ -101,7 +101,7 @@ fn binary(opcode: Opcode, [a, b]: [Value; 2], [first, second]: [&Source; 2]) -> 
         Opcode::Add if is_float => Value::Float(a.float() + b.float()),
         Opcode::Mul if is_float => Value::Float(a.float() * b.float()),
         Opcode::Add => Value::Integer(x.wrapping_add(y)),
-        Opcode::Mul if is_dword(first) && is_dword(second) => Value::Integer(x.wrapping_mul(y & 0xffff)),
+        Opcode::Mul if is_dword(second) => Value::Integer(x.wrapping_mul(y & 0xffff)),
         Opcode::Mul => Value::Integer(x.wrapping_mul(y)),
         Opcode::Avg if !is_float => Value::Integer(x.wrapping_add(y).wrapping_add(1) >> 1),
         Opcode::And => Value::Integer(bits(a) & bits(b)),

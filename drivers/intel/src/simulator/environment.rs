@@ -37,8 +37,8 @@ impl Simd {
 }
 
 crate::isa::bits::enumeration! {
-    /// An operation of the sampler. The description has the parameters in the order of the message. Parameters at the
-    /// end may be absent, and are then zeros.
+    /// An operation of the sampler. The description has the parameters of SIMD8 and SIMD16 in the order of the message.
+    /// In SIMD4x2, coordinates come first. Parameters at the end may be absent, and are then zeros.
     SampleOp {
         Sample = 0 "sample" "u, v, r, array index.";
         Bias = 1 "sample_b" "Bias, u, v, r, array index.";
@@ -80,11 +80,13 @@ pub struct Sample {
     pub offset: [i32; 3],
     /// The component that `gather4` returns, of the header.
     pub gather_component: u8,
-    /// The parameters in the order of the message, see [`SampleOp`], for all lanes, with those that are not active. In
-    /// SIMD4x2, the number is a multiple of four.
+    /// The parameters in the order of the message, for all lanes, with those that are not active. In SIMD4x2, their
+    /// number is a multiple of four. [`Sample::arguments`] has them by their meaning.
     pub parameters: Vec<Lanes>,
     /// The lanes whose results are written.
     pub active: u16,
+    /// The channel of the thread that is lane 0.
+    pub first_channel: u8,
 }
 
 /// A row of 128 bits of the URB.
@@ -132,10 +134,10 @@ pub struct RenderTargetWrite {
     pub source0_alpha: Option<Lanes>,
     /// The sample mask, 16 bits.
     pub sample_mask: Option<Lanes>,
-    /// The components of the color, bits of floats or integers.
-    pub color: [Lanes; 4],
-    /// The components of the second color for blending.
-    pub second_color: Option<[Lanes; 4]>,
+    /// The components of the colour, bits of floats or integers.
+    pub colour: [Lanes; 4],
+    /// The components of the second colour for blending.
+    pub second_colour: Option<[Lanes; 4]>,
     /// The depth.
     pub depth: Option<Lanes>,
     /// Whether it is the last render target of the thread.
@@ -245,6 +247,8 @@ pub struct Interpolation {
     pub lanes: usize,
     /// The lanes whose results are written.
     pub active: u16,
+    /// The pixel of the thread that is lane 0.
+    pub first_pixel: u8,
     /// Whether the result is not corrected for perspective.
     pub is_linear: bool,
     /// The place.

@@ -33,6 +33,8 @@ pub(super) struct Request {
     destination: Option<i64>,
     /// The number of registers of the response.
     pub(super) response: usize,
+    /// The channel of the thread that is the first one of the instruction.
+    pub(super) first_channel: u8,
     /// The number of channels of the instruction.
     pub(super) channels: u32,
     /// The enabled channels, the first one of the group lowest.
@@ -126,6 +128,7 @@ impl Unit<'_> {
             payload,
             destination,
             response,
+            first_channel: instruction.group.first_channel() as u8,
             channels: instruction.size.channels(),
             enabled,
             end_of_thread,

@@ -12,9 +12,9 @@
 //!   operation. Functions of the mathematics unit are rounded from 64 bits, but `rsq` is the
 //!   reciprocal of the rounded root, and `sin` and `cos` are computed with 32 bits.
 //! * Conditions are evaluated on the result as it is written: after saturation and conversion.
-//! * Instructions for 16 channels with elements of 32 bits execute eight channels at a time: the second half reads
-//!   results of the first one where registers overlap.
-//! * Integer products of two operands of 32 bits use the lower 16 bits of the second one, and `mach` adds the rest.
+//! * Instructions that write two registers, and those of 16 channels with elements of 32 bits, execute half of the
+//!   channels at a time: the second half reads results of the first one where registers overlap.
+//! * Integer products use the lower 16 bits of a second operand of 32 bits, and `mach` adds the rest.
 //! * Every channel has its own position, at which it is enabled again after a branch. A branch jumps if it leaves no
 //!   channel enabled.
 //! * Where hardware flags, accumulators and masks depend on the group of channels, so does the simulator.
@@ -40,6 +40,7 @@
 //! ```
 
 mod alu;
+mod arguments;
 mod buffer;
 mod environment;
 mod execute;
@@ -54,6 +55,7 @@ mod thread;
 mod urb;
 mod value;
 
+pub use arguments::SampleArguments;
 pub use environment::{
     AtomicOp, BufferAccess, Environment, Interpolation, InterpolationPlace, Lanes, RenderTargetWrite, Sample, SampleOp,
     Simd, TypedAccess, UrbRow, UrbWrite,

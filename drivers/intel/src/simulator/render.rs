@@ -16,13 +16,13 @@ impl Cursor<'_> {
         Ok(lanes)
     }
 
-    fn color(&mut self, simd: Simd) -> Result<[Lanes; 4], Trap> {
+    fn colour(&mut self, simd: Simd) -> Result<[Lanes; 4], Trap> {
         Ok([self.lanes(simd)?, self.lanes(simd)?, self.lanes(simd)?, self.lanes(simd)?])
     }
 }
 
 /// Writes to a render target. The payload is a header of two registers, the alpha of the first render target, the
-/// sample mask, the color, the second color, and the depth. All but the color are optional.
+/// sample mask, the colour, the second colour, and the depth. All of them except the colour are optional.
 pub(super) fn write(unit: &mut Unit<'_>, request: &Request) -> Result<(), Trap> {
     let (simd, is_dual, half) = match request.field(10, 8) {
         0 => (Simd::X16, false, 0),
@@ -54,8 +54,8 @@ pub(super) fn write(unit: &mut Unit<'_>, request: &Request) -> Result<(), Trap> 
     } else {
         None
     };
-    let color = cursor.color(simd)?;
-    let second_color = if is_dual { Some(cursor.color(simd)?) } else { None };
+    let colour = cursor.colour(simd)?;
+    let second_colour = if is_dual { Some(cursor.colour(simd)?) } else { None };
     let depth = if cursor.next < request.payload.len() { Some(cursor.lanes(simd)?) } else { None };
     if cursor.next != request.payload.len() {
         return Err(request.undefined());
@@ -69,8 +69,8 @@ pub(super) fn write(unit: &mut Unit<'_>, request: &Request) -> Result<(), Trap> 
         header,
         source0_alpha,
         sample_mask,
-        color,
-        second_color,
+        colour,
+        second_colour,
         depth,
         is_last: request.field(12, 12) != 0,
         end_of_thread: request.end_of_thread,
@@ -93,7 +93,9 @@ pub(super) fn interpolate(unit: &mut Unit<'_>, request: &Request) -> Result<(), 
         _ => InterpolationPlace::LaneOffset([request.lanes(0, simd)?, request.lanes(simd.registers(), simd)?]),
     };
     let active = request.active(simd);
-    let interpolation = Interpolation { lanes: simd.lanes(), active, is_linear: request.field(14, 14) != 0, place };
+    let first_pixel = request.first_channel % 16 + 16 * request.field(11, 11) as u8;
+    let is_linear = request.field(14, 14) != 0;
+    let interpolation = Interpolation { lanes: simd.lanes(), active, first_pixel, is_linear, place };
     let coordinates = unit.environment.interpolate(&interpolation);
     for register in 0..simd.registers() {
         for (index, lanes) in coordinates.iter().enumerate() {

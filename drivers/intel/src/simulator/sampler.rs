@@ -35,6 +35,7 @@ pub(super) fn sample(unit: &mut Unit<'_>, request: &Request) -> Result<(), Trap>
         gather_component: (control >> 16 & 3) as u8,
         parameters,
         active,
+        first_channel: request.first_channel,
     };
     let components = unit.environment.sample(&sample);
     let disabled = control >> 12 & 15;

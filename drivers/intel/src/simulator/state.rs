@@ -66,7 +66,7 @@ impl State {
     /// The bits of a flag register from a half on, in the order of channels.
     pub(super) fn flag(&self, flag: Flag) -> u32 {
         let register = self.flags[usize::from(flag.register & 1)];
-        if flag.half & 1 == 0 { register } else { register >> 16 | register << 16 }
+        register.rotate_right(16 * u32::from(flag.half & 1))
     }
 
     /// Replaces bits of a flag register, in the order of [`State::flag`].

@@ -174,7 +174,11 @@ fn operation(request: &Request) -> Result<AtomicOp, Trap> {
 fn operands(request: &Request, op: AtomicOp, first: usize, simd: Simd) -> Result<[Lanes; 2], Trap> {
     let mut operands = [[0; 16]; 2];
     for (index, operand) in operands.iter_mut().enumerate().take(op.operands()) {
-        *operand = parameter(request, first + index * simd.registers(), 0, simd)?;
+        *operand = match simd {
+            // Components of one register.
+            Simd::X4x2 => parameter(request, first, index, simd)?,
+            _ => parameter(request, first + index * simd.registers(), 0, simd)?,
+        };
     }
     Ok(operands)
 }

@@ -2,9 +2,12 @@
 
 use super::execute::Execution;
 use super::message;
+use super::registers::REGISTER;
 use super::state::{CHANNELS, State};
-use super::{Environment, Launch, RunResult, Simulator, Status, Trap};
-use crate::isa::{Branch, Chip, ExecutionSize, Instruction, Opcode, Predicate, PredicateControl, target};
+use super::{Environment, Launch, Registers, RunResult, Simulator, Status, Trap};
+use crate::isa::{
+    AccessMode, Branch, Chip, File, Instruction, Opcode, Predicate, PredicateControl, Register, arf, target,
+};
 
 /// Facts about the pipeline that messages depend on.
 #[derive(Clone, Copy)]
@@ -78,19 +81,30 @@ impl<'s> Thread<'s> {
     /// Executes the thread up to its end, or to a `wait` without a notification. A thread that has ended, or that
     /// returned a trap, must not be resumed.
     pub fn resume(&mut self, environment: &mut dyn Environment) -> Result<Status, Trap> {
-        let simulator = self.simulator;
-        while !self.has_ended {
-            let Some(instruction) = simulator.instructions.get(self.at) else { break };
-            if instruction.opcode == Opcode::Wait && !self.take_notification(instruction)? {
-                return Ok(Status::Waiting);
+        loop {
+            if let Some(status) = self.step(environment)? {
+                return Ok(status);
             }
-            if self.steps >= self.limit {
-                return Err(Trap::Steps);
-            }
-            self.steps += 1;
-            self.step(instruction, environment)?;
         }
-        Ok(Status::Ended)
+    }
+
+    /// Executes one instruction, unless the thread has ended or waits. As [`Thread::resume`] otherwise.
+    pub fn step(&mut self, environment: &mut dyn Environment) -> Result<Option<Status>, Trap> {
+        let simulator = self.simulator;
+        let next = simulator.instructions.get(self.at).filter(|_| !self.has_ended);
+        let Some(instruction) = next else { return Ok(Some(Status::Ended)) };
+        if !instruction.has_form() {
+            return Err(Trap::Form(self.at));
+        }
+        if instruction.opcode == Opcode::Wait && !self.take_notification(instruction)? {
+            return Ok(Some(Status::Waiting));
+        }
+        if self.steps >= self.limit {
+            return Err(Trap::Steps);
+        }
+        self.steps += 1;
+        self.execute(instruction, environment)?;
+        Ok(None)
     }
 
     /// Notifies the thread: its next `wait` ends.
@@ -101,6 +115,16 @@ impl<'s> Thread<'s> {
     /// The index of the next instruction.
     pub fn position(&self) -> usize {
         self.at
+    }
+
+    /// The general registers.
+    pub fn registers(&self) -> &Registers {
+        &self.state.registers
+    }
+
+    /// The channels that are enabled, before those that wait for the next instruction.
+    pub fn active(&self) -> u32 {
+        self.state.active
     }
 
     /// The state of the thread.
@@ -116,7 +140,6 @@ impl<'s> Thread<'s> {
 
     /// Decrements the notification counter that `wait` states, unless it is zero.
     fn take_notification(&mut self, instruction: &Instruction) -> Result<bool, Trap> {
-        use crate::isa::{File, Register, arf};
         let counter = match instruction.destination.map(|destination| destination.register) {
             Some(Register::Direct { file: File::Arf, number, .. }) if number & 0xf0 == arf::NOTIFICATION => {
                 self.state.notifications.get_mut(usize::from(number & 15))
@@ -157,11 +180,8 @@ impl<'s> Thread<'s> {
         (if inverse { !bits } else { bits }) >> first
     }
 
-    fn step(&mut self, instruction: &Instruction, environment: &mut dyn Environment) -> Result<(), Trap> {
+    fn execute(&mut self, instruction: &Instruction, environment: &mut dyn Environment) -> Result<(), Trap> {
         let at = self.at;
-        if !instruction.has_form() {
-            return Err(Trap::Form(at));
-        }
         self.enable_waiting();
         self.state.at = at;
         self.state.position = (self.simulator.positions[at] * 8) as u32;
@@ -296,7 +316,7 @@ impl<'s> Thread<'s> {
         (0..CHANNELS).any(|channel| self.waiting >> channel & 1 != 0 && self.targets[channel as usize] == target)
     }
 
-    /// The index of the target of `jmpi`: a distance from the next instruction, in units of 64 bits, on Gen7.5 of bytes.
+    /// The index of the target of `jmpi`: a distance from the next instruction, in units of 64 bits, on Gen7.5 bytes.
     fn jump(&mut self, instruction: &Instruction) -> Result<usize, Trap> {
         let distance = self.state.source(&instruction.sources[1], 0)?.integer();
         let positions = &self.simulator.positions;
@@ -329,5 +349,15 @@ pub(super) fn part(instruction: &Instruction) -> u32 {
     let written = instruction.destination.iter().map(|destination| destination.ty.size());
     let read = instruction.read_sources().iter().filter_map(|source| source.operand()).map(|operand| operand.ty.size());
     let is_wide = written.chain(read).any(|size| size >= 4);
-    if is_wide { channels.min(ExecutionSize::X8.channels()) } else { channels }
+    if is_wide && channels > 8 {
+        return 8;
+    }
+    let spans_two = instruction.destination.is_some_and(|destination| match destination.register {
+        Register::Direct { file: File::Grf, offset, .. } if instruction.access == AccessMode::Align1 => {
+            let size = destination.ty.size();
+            u32::from(offset) + (channels - 1) * destination.stride.elements() * size + size > REGISTER as u32
+        }
+        _ => false,
+    });
+    if spans_two && channels > 1 { channels / 2 } else { channels }
 }

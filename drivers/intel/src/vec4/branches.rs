@@ -93,9 +93,8 @@ pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
     }
     // The outermost block has no end.
     jips.extend(waiting.into_iter().flatten().map(|at| (at, at + 1)));
-    let distance = |from: usize, to: usize| {
-        i16::try_from((to as i64 - from as i64) * 2).map_err(|_| ProgramError::TooFar(from))
-    };
+    let distance =
+        |from: usize, to: usize| i16::try_from((to as i64 - from as i64) * 2).map_err(|_| ProgramError::TooFar(from));
     let mut branches = vec![Branch::default(); instructions.len()];
     for (from, to) in jips {
         branches[from].jip = distance(from, to)?;
@@ -109,4 +108,45 @@ pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::AccessMode;
+    use pretty_assertions::assert_eq;
+
+    fn with_targets(opcodes: &[Opcode], loops: &[usize]) -> Vec<(i16, i16)> {
+        let instruction = |&opcode: &Opcode| match opcode {
+            Opcode::Nop => Instruction::nop(),
+            opcode => Instruction::branch_to(opcode, AccessMode::Align16, Branch::default()),
+        };
+        let mut instructions: Vec<Instruction> = opcodes.iter().map(instruction).collect();
+        let loops: Vec<LoopStart> = loops.iter().copied().map(LoopStart).collect();
+        set_targets(&mut instructions, &loops).unwrap();
+        assert_eq!(crate::isa::check_program(&instructions), Ok(()));
+        // In instructions of 128 bits.
+        let targets = |instruction: &Instruction| instruction.branch().map_or((0, 0), |b| (b.jip / 2, b.uip / 2));
+        instructions.iter().map(targets).collect()
+    }
+
+    #[test]
+    fn sides_of_conditions() {
+        use Opcode::{Else, Endif, If, Nop};
+        assert_eq!(with_targets(&[If, Nop, Endif, Nop], &[]), [(2, 2), (0, 0), (1, 0), (0, 0)]);
+        // The end of the inner construct leads to the other side of the outer one.
+        let nested = [If, If, Nop, Endif, Else, Nop, Endif];
+        assert_eq!(with_targets(&nested, &[]), [(5, 6), (2, 2), (0, 0), (1, 0), (2, 0), (0, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn exits_of_loops() {
+        use Opcode::{Break, Cont, Endif, If, Nop, While};
+        let simple = [Nop, If, Break, Endif, Cont, While, Nop];
+        let targets = [(0, 0), (2, 2), (1, 3), (2, 0), (1, 1), (-4, 0), (0, 0)];
+        assert_eq!(with_targets(&simple, &[1]), targets);
+        // Two loops that begin at one instruction.
+        let nested = [Break, While, Break, While];
+        assert_eq!(with_targets(&nested, &[0, 0]), [(1, 1), (-1, 0), (1, 1), (-3, 0)]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Instructions of the machine for those of a program.
 
-use tgsi_vec4::simple::{File, Source};
+use tgsi_vec4::simple::{File, Guard, Source};
 
 use super::branches::{LoopStart, set_targets};
 use super::layout::Layout;
@@ -18,6 +18,22 @@ pub(super) struct Emitter<'a> {
     pub(super) operands: Operands<'a>,
     pub(super) instructions: Vec<Instruction>,
     loops: Vec<LoopStart>,
+    /// The size of control data of geometry programs.
+    pub(super) control_size: u32,
+}
+
+/// The predicate of a condition of control flow.
+fn predicate_of(guard: Guard) -> Predicate {
+    Predicate { inverse: guard.condition == UNLESS_SET, ..Predicate::NORMAL }
+}
+
+/// The opcode of a jump in a loop.
+fn jump_opcode(op: Op) -> Option<Opcode> {
+    match op {
+        Op::Break => Some(Opcode::Break),
+        Op::Continue => Some(Opcode::Cont),
+        _ => None,
+    }
 }
 
 /// Where comparisons that write a register write flags, which nothing reads.
@@ -31,26 +47,62 @@ impl<'a> Emitter<'a> {
         constants: &'a tgsi_vec4::Constants,
     ) -> Emitter<'a> {
         let operands = Operands { layout, push, constants };
-        Emitter { chip, operands, instructions: Vec::new(), loops: Vec::new() }
+        Emitter { chip, operands, instructions: Vec::new(), loops: Vec::new(), control_size: 0 }
     }
 
     /// The instructions of a vertex program.
     pub(super) fn vertex_program(mut self, program: &Program) -> Result<Vec<Instruction>, IntelError> {
+        self.body(program)?;
+        self.write_vertex();
+        self.finish()
+    }
+
+    /// The instructions of a geometry program.
+    pub(super) fn geometry_program(
+        mut self,
+        program: &Program,
+        control_size: u32,
+    ) -> Result<Vec<Instruction>, IntelError> {
+        self.control_size = control_size;
+        self.clear_header();
+        self.body(program)?;
+        self.finish()
+    }
+
+    fn finish(mut self) -> Result<Vec<Instruction>, IntelError> {
+        set_targets(&mut self.instructions, &self.loops)?;
+        Ok(self.instructions)
+    }
+
+    /// The instructions of a program, without its end.
+    fn body(&mut self, program: &Program) -> Result<(), IntelError> {
         // Parts of the header that the program does not write are zeros.
         if let Some(header) = self.operands.layout.slot(0) {
             let to = Destination::vectors(header, Type::Ud, WriteMask::XYZW);
             self.instructions.push(Instruction::vector(Opcode::Mov, to, [Immediate::Ud(0).into()]));
         }
-        for (number, instruction) in program.instructions().iter().enumerate() {
+        let list = program.instructions();
+        // The instructions that a jump under a condition has taken the place of.
+        let mut skipped = 0;
+        for (number, instruction) in list.iter().enumerate() {
+            if number < skipped {
+                continue;
+            }
             let channels = |source: usize| program.accesses()[number].channels(source);
+            if let [MachineInstruction { op: Op::If, guard: Some(guard), .. }, jump, end, ..] = &list[number..]
+                && let Some(opcode) = jump_opcode(jump.op)
+                && end.op == Op::EndIf
+            {
+                self.branch(opcode, Some(predicate_of(*guard)));
+                skipped = number + 3;
+                continue;
+            }
             if self.emit(instruction, channels).is_none() {
                 let what = format!("form of an instruction after allocation: {instruction}");
                 return Err(IntelError::Lacks { inst: None, chip: self.chip, what });
             }
         }
-        self.write_vertex();
-        set_targets(&mut self.instructions, &self.loops)?;
-        Ok(self.instructions)
+        Ok(())
     }
 
     fn emit(&mut self, instruction: &MachineInstruction, channels: impl Fn(usize) -> u8) -> Option<()> {
@@ -61,10 +113,9 @@ impl<'a> Emitter<'a> {
             Op::Product(product) => self.product(instruction, product, &channels),
             Op::Message(message) => self.message(instruction, message),
             Op::Fragment(_) => None,
+            Op::Header(value) => self.header_value(instruction, value),
             Op::If => {
-                let guard = instruction.guard?;
-                let predicate = Predicate { inverse: guard.condition == UNLESS_SET, ..Predicate::NORMAL };
-                self.branch(Opcode::If, Some(predicate));
+                self.branch(Opcode::If, Some(predicate_of(instruction.guard?)));
                 Some(())
             }
             Op::Else => self.plain_branch(Opcode::Else),
@@ -112,7 +163,9 @@ impl<'a> Emitter<'a> {
         let mut words = self.operands.words(source);
         if instruction.saturate {
             // NaN becomes 0.
-            words = words.map(|word| f32::from_bits(word).max(0.0).min(1.0).to_bits());
+            words = words.map(|word| {
+                if f32::from_bits(word).is_nan() { 0 } else { f32::from_bits(word).clamp(0.0, 1.0).to_bits() }
+            });
         }
         let is_small = |c: usize| small_floats([words[c]; 4]).is_some();
         let mut left = to.mask & 15;
@@ -197,10 +250,8 @@ impl<'a> Emitter<'a> {
     fn select(&mut self, instruction: &MachineInstruction, channels: &impl Fn(usize) -> u8) -> Option<()> {
         let [flag, chosen, other] = instruction.sources.as_slice() else { return None };
         let to = self.operands.destination(&instruction.destination?, Type::Ud)?;
-        let sources = [
-            self.operands.source(chosen, Type::Ud, channels(1))?,
-            self.operands.source(other, Type::Ud, channels(2))?,
-        ];
+        let sources =
+            [self.operands.source(chosen, Type::Ud, channels(1))?, self.operands.source(other, Type::Ud, channels(2))?];
         let control = if instruction.op == Op::Select {
             PredicateControl::Normal
         } else {

@@ -1,4 +1,4 @@
-//! The general registers of a vertex program.
+//! The general registers of a program.
 //!
 //! | registers | contents |
 //! |---|---|
@@ -11,10 +11,8 @@
 //! Outputs are written to the payload of their message at once. The message that ends the thread must be in g112 to
 //! g127, so that it comes last.
 
-use tgsi_vec4::simple::SimpleMachine;
-
 use crate::isa::GENERAL_REGISTERS;
-use crate::machine::{Machine, Op, Program};
+use crate::machine::{Op, Program};
 
 /// The maximum number of slots in a message, besides the header: an even number, as slots are written in pairs.
 const SLOTS: usize = 14;
@@ -26,12 +24,25 @@ pub(super) struct Layout {
     pub(super) push: u8,
     /// The first attribute.
     pub(super) attributes: u8,
+    /// Whether inputs have half a register each.
+    pub(super) has_half_inputs: bool,
     /// The first temporary.
     pub(super) temporaries: u8,
     /// The first register of payloads of messages.
     pub(super) payload: u8,
     /// The header of each message with outputs, the first slot and the number of slots in it.
     pub(super) writes: Vec<UrbMessage>,
+}
+
+/// The registers at the start of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Payload {
+    /// The first register of pushed constants.
+    pub(super) dispatch_start: u8,
+    /// The number of pushed constants.
+    pub(super) pushed: usize,
+    /// The registers of inputs.
+    pub(super) inputs: u32,
 }
 
 /// A message with outputs.
@@ -54,12 +65,13 @@ impl UrbMessage {
 
 impl Layout {
     /// Assigns places. The temporaries of the program need not fit.
-    pub(super) fn new(program: &Program, pushed: usize, attributes: u8, slots: usize) -> Layout {
-        let push = 1u8;
-        let first_attribute = push + pushed.div_ceil(2).min(32) as u8;
-        let temporaries = first_attribute.saturating_add(attributes);
+    pub(super) fn new(program: &Program, payload: &Payload, slots: usize) -> Layout {
+        let push = payload.dispatch_start;
+        let first_attribute = push + payload.pushed.div_ceil(2).min(32) as u8;
+        let temporaries = first_attribute.saturating_add(payload.inputs.min(u8::MAX.into()) as u8);
         let payload_length = program.instructions().iter().map(|instruction| match instruction.op {
             Op::Message(message) => message.payload_registers(),
+            Op::Header(_) => 1,
             _ => 0,
         });
         let payload_length = payload_length.max().unwrap_or(0);
@@ -74,9 +86,9 @@ impl Layout {
             writes.push(message);
         }
         writes.reverse();
-        let payload = top.saturating_sub(payload_length);
-        let _ = Machine::info;
-        Layout { push, attributes: first_attribute, temporaries, payload, writes }
+        let message = top.saturating_sub(payload_length);
+        let has_half_inputs = program.machine.has_uniform_inputs;
+        Layout { push, attributes: first_attribute, has_half_inputs, temporaries, payload: message, writes }
     }
 
     /// The number of registers for temporaries.

@@ -4,11 +4,11 @@ use tgsi_vec4::simple::{File, Source};
 
 use super::emit::{Emitter, UNUSED_FLAG};
 use crate::isa::{
-    AccessMode, Chip, Descriptor, Destination, Detail, ExecutionSize, Flag, Immediate, Instruction,
-    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type, VerticalStride,
-    WriteMask, arf, descriptor,
+    AccessMode, Chip, Condition, Descriptor, Destination, Detail, ExecutionSize, Flag, Immediate, Instruction,
+    Message as SharedMessage, Opcode, Operand, Predicate, Region, Register, SharedFunction, Swizzle, Type,
+    VerticalStride, WriteMask, arf, descriptor,
 };
-use crate::machine::MachineInstruction;
+use crate::machine::{HeaderValue, MachineInstruction};
 use crate::message::{BufferAccess, BufferMessage, Message, SamplerMessage};
 
 /// The word of the header with the mask of channels of messages to the URB, and its value for all channels.
@@ -30,12 +30,21 @@ fn scalar(opcode: Opcode, to: Destination, sources: impl IntoIterator<Item = cra
     Instruction::new(opcode, AccessMode::Align1, to, sources).with_size(ExecutionSize::X1).with_no_mask()
 }
 
-/// The function bits of a write to the URB.
-fn urb_write(row: u32, is_complete: bool) -> u32 {
+/// The function bits of a write to the URB: interleaved slots of both vertices from a row on. Without words of 128
+/// bits, rows have 256 bits.
+fn urb_write(row: u32) -> u32 {
     const INTERLEAVED: u32 = 1 << 14;
-    // Interleaved slots of both vertices share 256 bits.
-    row << 3 | INTERLEAVED | u32::from(is_complete) << 15
+    row << 3 | INTERLEAVED
 }
+
+/// The entry is complete.
+const URB_COMPLETE: u32 = 1 << 15;
+
+/// Words 3 and 4 of the header have offsets of both entries.
+const URB_SLOT_OFFSETS: u32 = 1 << 16;
+
+/// Rows have 128 bits.
+const URB_OWORDS: u32 = 1;
 
 impl Emitter<'_> {
     /// A message with its payload from a register on.
@@ -44,17 +53,109 @@ impl Emitter<'_> {
         Instruction::send(function, bits, AccessMode::Align16, to, payload)
     }
 
+    /// The header of a message to the URB that writes all components.
+    fn load_urb_header(&mut self, register: u8) {
+        self.instructions.push(copy_register(register, 0));
+        let (word, mask) = CHANNEL_MASK;
+        let to = word_of(register, word, Type::Ud);
+        let from = Operand::scalar(0, word * 4, Type::Ud);
+        self.instructions.push(scalar(Opcode::Or, to, [from.into(), Immediate::Ud(mask).into()]));
+    }
+
+    /// Clears the word of the header that messages take as an offset, and that has other contents in geometry
+    /// programs.
+    pub(super) fn clear_header(&mut self) {
+        self.instructions.push(scalar(Opcode::Mov, word_of(0, 2, Type::Ud), [Immediate::Ud(0).into()]));
+    }
+
+    /// A value in the header of geometry programs.
+    pub(super) fn header_value(&mut self, instruction: &MachineInstruction, value: HeaderValue) -> Option<()> {
+        let to = self.operands.destination(&instruction.destination?, Type::Ud)?;
+        if value == HeaderValue::PrimitiveId {
+            let number = Operand::vectors(1, Type::Ud, Swizzle::replicate(0));
+            self.instructions.push(Instruction::vector(Opcode::Mov, to, [number.into()]));
+            return Some(());
+        }
+        // The word of each half, in all of its channels: a register of the payload holds them in x.
+        let register = self.operands.layout.payload;
+        for half in 0..2u8 {
+            let (word, shift) = if value == HeaderValue::InvocationId { (half, 27) } else { (6 + half, 0) };
+            let to = word_of(register, half * 4, Type::Ud);
+            let from = Operand::scalar(0, word * 4, Type::Ud);
+            self.instructions.push(scalar(Opcode::Shr, to, [from.into(), Immediate::Ud(shift).into()]));
+        }
+        let from = Operand::vectors(register, Type::Ud, Swizzle::replicate(0));
+        self.instructions.push(Instruction::vector(Opcode::Mov, to, [from.into()]));
+        Some(())
+    }
+
+    /// Copies x of both halves of a source to words of a register.
+    fn load_halves(&mut self, register: u8, words: [u8; 2], ty: Type, source: &Source) -> Option<()> {
+        let from = self.operands.register(source)?;
+        let component = source.swizzle[0] & 3;
+        for (half, word) in [(0, words[0]), (4, words[1])] {
+            let from = Operand::scalar(from, (component + half) * 4, ty);
+            let to = Destination::new(Register::general(register).at(word * ty.size() as u8), ty);
+            self.instructions.push(scalar(Opcode::Mov, to, [from.into()]));
+        }
+        Some(())
+    }
+
+    /// Writes the outputs of a geometry program as a vertex.
+    fn emit_vertex(&mut self, offset: &Source) -> Option<()> {
+        for message in self.operands.layout.writes.clone() {
+            self.load_urb_header(message.header);
+            self.load_halves(message.header, [3, 4], Type::Ud, offset)?;
+            let bits = urb_write(self.control_size + u32::from(message.first) / 2) | URB_SLOT_OFFSETS;
+            let bits = descriptor(bits, true, 0, message.length().into());
+            let send = self.send(SharedFunction::Urb, bits, Destination::null(Type::F), message.header);
+            self.instructions.push(send);
+        }
+        Some(())
+    }
+
+    /// Writes a word of control data.
+    fn control_data(&mut self, data: &Source, place: &Source) -> Option<()> {
+        let payload = self.operands.layout.payload;
+        self.instructions.push(copy_register(payload, 0));
+        self.load_halves(payload, [3, 4], Type::Ud, place)?;
+        let from = self.operands.register(place)?;
+        let (word, _) = CHANNEL_MASK;
+        let (first, second) = (place.swizzle[1] & 3, (place.swizzle[2] & 3) + 4);
+        // Halves without an active object have any content.
+        let parts = [(word, first, 0xf00u32), (word + 1, second, 0xf000)];
+        for (to, from_word, mask) in parts {
+            let from = Operand::scalar(from, from_word * 4, Type::Ud);
+            let to = word_of(payload, to, Type::Ud);
+            self.instructions.push(scalar(Opcode::And, to, [from.into(), Immediate::Ud(mask).into()]));
+        }
+        let [a, b] = [word, word + 1].map(|word| Operand::scalar(payload, word * 4, Type::Ud));
+        self.instructions.push(scalar(Opcode::Or, word_of(payload, word, Type::Ud), [a.into(), b.into()]));
+        self.load_payload(payload + 1, data, 15)?;
+        let bits = descriptor(urb_write(0) | URB_SLOT_OFFSETS | URB_OWORDS, true, 0, 2);
+        let send = self.send(SharedFunction::Urb, bits, Destination::null(Type::F), payload);
+        self.instructions.push(send);
+        Some(())
+    }
+
+    /// Ends a geometry program: the header has the numbers of vertices.
+    fn end_geometry(&mut self, count: &Source) -> Option<()> {
+        let header = self.operands.layout.writes.last()?.header;
+        self.load_urb_header(header);
+        self.load_halves(header, [4, 5], Type::Uw, count)?;
+        let bits = descriptor(urb_write(0), true, 0, 1);
+        let send = self.send(SharedFunction::Urb, bits, Destination::null(Type::F), header);
+        self.instructions.push(send.with_end_of_thread());
+        Some(())
+    }
+
     /// The end of a vertex program: writes the entries.
     pub(super) fn write_vertex(&mut self) {
         let writes = self.operands.layout.writes.clone();
         for (number, message) in writes.iter().enumerate() {
             let is_last = number + 1 == writes.len();
-            self.instructions.push(copy_register(message.header, 0));
-            let (word, mask) = CHANNEL_MASK;
-            let to = word_of(message.header, word, Type::Ud);
-            let from = Operand::scalar(0, word * 4, Type::Ud);
-            self.instructions.push(scalar(Opcode::Or, to, [from.into(), Immediate::Ud(mask).into()]));
-            let bits = urb_write(u32::from(message.first) / 2, is_last);
+            self.load_urb_header(message.header);
+            let bits = urb_write(u32::from(message.first) / 2) | if is_last { URB_COMPLETE } else { 0 };
             let bits = descriptor(bits, true, 0, message.length().into());
             let send = self.send(SharedFunction::Urb, bits, Destination::null(Type::F), message.header);
             self.instructions.push(if is_last { send.with_end_of_thread() } else { send });
@@ -63,6 +164,9 @@ impl Emitter<'_> {
 
     /// Copies a source to a register of a payload.
     fn load_payload(&mut self, register: u8, source: &Source, channels: u8) -> Option<()> {
+        if is_in_place(source, channels) && self.operands.register(source) == Some(register) {
+            return Some(());
+        }
         let operand = self.operands.operand(source, Type::Ud, channels)?;
         let to = Destination::vectors(register, Type::Ud, WriteMask(channels));
         self.instructions.push(Instruction::vector(Opcode::Mov, to, [operand.into()]));
@@ -71,6 +175,14 @@ impl Emitter<'_> {
 
     /// The offsets of both vertices in a payload, from the place of a vector in scratch space.
     fn load_offsets(&mut self, register: u8, place: &Source) -> Option<()> {
+        if place.file == File::Constant {
+            let place = self.operands.words(place)[0];
+            for (word, place) in [(0, place), (4, place.wrapping_add(1))] {
+                let to = word_of(register, word, Type::Ud);
+                self.instructions.push(scalar(Opcode::Mov, to, [Immediate::Ud(place).into()]));
+            }
+            return Some(());
+        }
         let from = self.operands.register(place)?;
         let component = place.swizzle[0] & 3;
         let of = |word: u8| Operand::scalar(from, word * 4, Type::D);
@@ -108,8 +220,10 @@ impl Emitter<'_> {
             let surface = Immediate::Ud(bits & SURFACE);
             self.instructions.push(scalar(Opcode::Add, to, [word.into(), surface.into()]));
             // An index beyond the table must not change other fields.
-            let number = Immediate::Ud(if factor == 1 { INDEX_MASK } else { UNIT_MASK });
-            self.instructions.push(scalar(Opcode::And, to, [of_address.into(), number.into()]));
+            let last = Immediate::Ud(if factor == 1 { LAST_SURFACE } else { LAST_UNIT });
+            let mut limited = scalar(Opcode::Sel, to, [of_address.into(), last.into()]);
+            limited.condition = Some(Condition::L);
+            self.instructions.push(limited);
             if factor != 1 {
                 let factor = Immediate::Uw(factor as u16);
                 self.instructions.push(scalar(Opcode::Mul, to, [of_address.into(), factor.into()]));
@@ -227,6 +341,9 @@ impl Emitter<'_> {
         match message {
             Message::Sampler(message) => self.sampler(message, sources, to)?,
             Message::Buffer(message) => self.buffer(message, sources, to)?,
+            Message::EmitVertex => self.emit_vertex(sources.first()?)?,
+            Message::ControlData => self.control_data(sources.first()?, sources.get(1)?)?,
+            Message::EndGeometry => self.end_geometry(sources.first()?)?,
             Message::ScratchRead => {
                 self.instructions.push(copy_register(payload, 0));
                 self.load_offsets(payload + 1, sources.first()?)?;
@@ -254,11 +371,11 @@ impl Emitter<'_> {
     }
 }
 
-/// The bits of a run-time index of surfaces.
-const INDEX_MASK: u32 = 0x7f;
+/// The last surface that a run-time index refers to.
+const LAST_SURFACE: u32 = 0xef;
 
-/// The bits of a run-time index of textures with their samplers.
-const UNIT_MASK: u32 = 0xf;
+/// The last texture with its sampler that a run-time index refers to.
+const LAST_UNIT: u32 = 0xf;
 
 /// The surface in a descriptor.
 const SURFACE: u32 = 0xff;
@@ -271,7 +388,7 @@ const SAMPLER_STATE_BYTES: u32 = 16;
 
 /// Whether components of a vector are in their places.
 fn is_in_place(vector: &Source, channels: u8) -> bool {
-    vector.file != File::Uniform && (0..4).all(|c| channels >> c & 1 == 0 || usize::from(vector.swizzle[c]) == c)
+    vector.file == File::Temporary && (0..4).all(|c| channels >> c & 1 == 0 || usize::from(vector.swizzle[c]) == c)
 }
 
 /// The surface of scratch space: memory without a surface.

@@ -3,10 +3,8 @@
 use tgsi_vec4::simple::{Destination, File, Source};
 
 use super::layout::Layout;
-use crate::isa::{
-    self, Immediate, Operand, Region, Register, Swizzle, Type, VerticalStride, WriteMask,
-};
-use crate::machine::FLAG;
+use crate::isa::{self, Immediate, Operand, Region, Register, Swizzle, Type, VerticalStride, WriteMask};
+use crate::machine::{FLAG, PAYLOAD};
 use crate::select::words_of;
 
 /// The places of operands.
@@ -27,7 +25,19 @@ impl Operands<'_> {
     fn place(&self, source: &Source) -> Option<(u8, u8, bool)> {
         let index = u8::try_from(source.index).ok();
         Some(match source.file {
-            File::Temporary => (self.layout.temporaries.checked_add(index?)?, 0, false),
+            File::Temporary => {
+                let index = u32::try_from(source.index).ok()?;
+                let register = match index.checked_sub(PAYLOAD) {
+                    Some(temporary) => u32::from(self.layout.temporaries) + temporary,
+                    None => u32::from(self.layout.payload) + index,
+                };
+                (u8::try_from(register).ok()?, 0, false)
+            }
+            File::Input if self.layout.has_half_inputs => {
+                let index = u32::try_from(source.index).ok()?;
+                let register = u8::try_from(u32::from(self.layout.attributes) + index / 2).ok()?;
+                (register, (index % 2) as u8 * 16, true)
+            }
             File::Input => (self.layout.attributes.checked_add(index?)?, 0, false),
             File::Output => (self.layout.slot(index?)?, 0, false),
             File::Uniform => {

@@ -169,6 +169,7 @@ fn integer_cases() -> Vec<Case> {
         d("sel.ge(8) g10<1>UD g1<8,8,1>UD g2<8,8,1>UD { align1 1Q };", &[-1, 2], &[1, 3], &[-1, 3]),
         // The lower half of the second factor.
         d("mul(8) g10<1>D g1<8,8,1>D g2<8,8,1>D { align1 1Q };", &[7, -3], &[0x1_0002, -1], &[14, -3 * 0xffff]),
+        d("mul(8) g10<1>D g1<16,8,2>UW g2<8,8,1>D { align1 1Q };", &[7, 3], &[0x1_0002, -1], &[14, 3 * 0xffff]),
         d("mul(8) g10<1>D g1<8,8,1>D -7W { align1 1Q };", &[7, -3], &[0], &[-49, 21]),
         d(
             "mul(8) acc0<1>D g1<8,8,1>D g2<8,8,1>D { align1 1Q };

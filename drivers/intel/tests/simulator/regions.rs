@@ -55,7 +55,7 @@ fn destinations() {
     }
 }
 
-/// The second half of 16 channels reads what the first half has written.
+/// The second half of 16 channels reads results of the first half.
 #[test]
 fn halves_of_16_channels() {
     let registers = [(1, counted(0)), (2, counted(8))];
@@ -65,6 +65,11 @@ fn halves_of_16_channels() {
     assert_eq!([result.words(2), result.words(3)], [words(&first), words(&second)]);
     let result = run("add(16) g2<1>W g1<16,16,1>W 1W { align1 1H };", &[(1, halves(&[5, -1]))]).registers;
     assert_eq!(result.words(2), halves(&[6, 0]));
+    // The same holds for results in two registers.
+    let text = "add(8) g2<2>D g1.4<8,8,1>D 100D { align1 1Q };";
+    let result = run(text, &[(1, counted(0)), (2, counted(8))]).registers;
+    assert_eq!(result.words(2), words(&[104, 9, 105, 11, 106, 13, 107, 15]));
+    assert_eq!(result.words(3), words(&[204, 0, 109, 0, 205, 0, 111, 0]));
     // Coordinates of eight channels alternate.
     let planes = [
         (1, floats(&[1.0, 100.0, 0.0, 0.5])),

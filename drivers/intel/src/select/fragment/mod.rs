@@ -252,12 +252,7 @@ impl Selector<'_> {
     }
 
     /// Delivers components of an attribute with system values, for runs.
-    fn deliver_attribute(
-        &mut self,
-        def: Def,
-        first: u8,
-        of: impl Fn(&mut FragmentSystemValues) -> &mut Option<u8>,
-    ) {
+    fn deliver_attribute(&mut self, def: Def, first: u8, of: impl Fn(&mut FragmentSystemValues) -> &mut Option<u8>) {
         let attribute = self.fragment.attribute(of);
         let target = self.target(def);
         self.planes(attribute, first, Barycentrics::PerspectivePixel, target);
