@@ -22,7 +22,8 @@ use crate::isa::{Chip, decode_program};
 use crate::options::{Form, IntelOptions};
 use crate::program::Program;
 use crate::runner::run_program;
-use crate::select::select;
+use crate::scalar;
+use crate::select::{Selection, select};
 use crate::text::Listing;
 use crate::vec4;
 
@@ -102,7 +103,7 @@ fn located(error: IntelError, shader: &Shader) -> Box<dyn TargetError> {
 
 impl IntelTarget {
     fn check_stage(&self, stage: ShaderStage) -> Result<(), IntelError> {
-        let has_stage = matches!(stage, ShaderStage::Vertex | ShaderStage::Geometry);
+        let has_stage = matches!(stage, ShaderStage::Vertex | ShaderStage::Geometry | ShaderStage::Fragment);
         if has_stage { Ok(()) } else { Err(IntelError::Stage { chip: self.options.chip, stage }) }
     }
 
@@ -116,7 +117,10 @@ impl IntelTarget {
         let program = selected.and_then(|selected| {
             let mut program = Err(IntelError::NoEntryPoint);
             passes.run_driver("intel:finish", || {
-                program = vec4::finish(selected, options);
+                program = match selected {
+                    Selection::Scalars(selected) => scalar::finish(selected, options),
+                    Selection::Vectors(selected) => vec4::finish(selected, options),
+                };
                 true
             });
             program

@@ -44,13 +44,19 @@ pub(crate) fn fit(target: &'static str, program: &Program) -> Fit {
     let (processor, slots) = match program {
         Program::Vertex(vertex) => {
             limits.push(limit("attributes", "attributes", vertex.interface.attributes.into(), 32));
-            (Processor::Vertex, vertex.interface.vue.len())
+            (Processor::Vertex, Some(vertex.interface.vue.len()))
         }
         Program::Geometry(geometry) => {
             limits.push(limit("vertices", "vertices of an entry", geometry.interface.limit, 1024));
-            (Processor::Geometry, geometry.interface.vue.len())
+            (Processor::Geometry, Some(geometry.interface.vue.len()))
+        }
+        Program::Fragment(fragment) => {
+            limits.push(limit("attributes", "attributes", fragment.interface.attributes.into(), 32));
+            (Processor::Fragment, None)
         }
     };
-    limits.push(limit("slots", "slots of the vertex entry", slots as u32, None));
+    if let Some(slots) = slots {
+        limits.push(limit("slots", "slots of the vertex entry", slots as u32, None));
+    }
     Fit { target, processor, limits, costs: Vec::new() }
 }

@@ -34,6 +34,7 @@ mod message;
 mod options;
 pub mod program;
 mod runner;
+mod scalar;
 mod select;
 pub mod simulator;
 pub mod text;

@@ -16,8 +16,9 @@ use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    convert_to_lcssa, lower_alu, lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64, lower_pack,
-    lower_small_types, opt_copy_prop, opt_cse, opt_dce, opt_rematerialize_compares, remove_dead_variables,
+    convert_to_lcssa, lower_alu, lower_alu_to_scalar, lower_bool_to_int32, lower_doubles, lower_frexp, lower_int64,
+    lower_pack, lower_phis_to_scalar, lower_small_types, opt_copy_prop, opt_cse, opt_dce, opt_rematerialize_compares,
+    remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Shader, ShaderStage};
@@ -38,8 +39,9 @@ impl IntelOptions {
     }
 
     /// The properties of the machine for the optimiser.
-    pub(crate) fn compiler_options(&self, _: ShaderStage) -> CompilerOptions {
+    pub(crate) fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
         let interface = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
+        let is_scalar = is_scalar(stage);
         CompilerOptions {
             source_modifiers: true,
             has_isub: true,
@@ -48,8 +50,8 @@ impl IntelOptions {
             lower_fmod: true,
             lower_fceil: true,
             lower_fmulz: true,
-            lower_fdph: false,
-            fdot_replicates: true,
+            lower_fdph: is_scalar,
+            fdot_replicates: !is_scalar,
             lower_vector_cmp: true,
             lower_uadd_carry: true,
             lower_usub_borrow: true,
@@ -79,7 +81,7 @@ impl IntelOptions {
             has_cmp: false,
             compiler,
             modifiers: self.modifiers(),
-            is_operand: &is_operand,
+            is_operand: if is_scalar(stage) { &is_uniform } else { &is_operand },
             has_vector_registers: true,
             ..Vec4Target::default()
         }
@@ -90,6 +92,9 @@ impl IntelOptions {
         let target = self.vec4_target(shader.stage);
         lower_unknown_words(shader, &target.compiler, passes);
         lower_structure(shader, &target, passes)?;
+        if is_scalar(shader.stage) {
+            to_scalars(shader, &target, passes);
+        }
         passes.run_on(shader, "intel:lower_bool_to_int32", lower_bool_to_int32);
         while passes.run_on(shader, "intel:opt_copy_prop", opt_copy_prop) {
             passes.run_on(shader, "intel:opt_dce", opt_dce);
@@ -128,6 +133,24 @@ fn lower_unknown_words(shader: &mut Shader, compiler: &CompilerOptions, passes: 
     }
 }
 
+/// Whether programs of a stage are scalar: others have vectors.
+pub(crate) fn is_scalar(stage: ShaderStage) -> bool {
+    stage == ShaderStage::Fragment
+}
+
+/// Splits operations and phis into scalar ones.
+fn to_scalars(shader: &mut Shader, target: &Vec4Target<'_>, passes: &mut Passes<'_>) {
+    let compiler = &target.compiler;
+    passes.run_on(shader, "intel:lower_alu_to_scalar", |s| lower_alu_to_scalar(s, compiler));
+    passes.run_on(shader, "intel:lower_phis_to_scalar", lower_phis_to_scalar);
+    // Splitting of vectors leaves copies, and operations on components without uses.
+    passes.run_on(shader, "intel:lower_alu_to_scalar", |s| lower_alu_to_scalar(s, compiler));
+    if target.optimize {
+        passes.run_on(shader, "intel:finish", |s| finish(s, compiler));
+        passes.run_on(shader, "intel:lower_alu_to_scalar", |s| lower_alu_to_scalar(s, compiler));
+    }
+}
+
 /// Converts arrays, phis and vectors to registers, and makes accesses to them trivial.
 fn to_registers(shader: &mut Shader, target: &Vec4Target<'_>, passes: &mut Passes<'_>) {
     passes.run_on(shader, "registers:lower_locals_to_regs", |s| lower_locals_to_regs(s, 32));
@@ -140,10 +163,13 @@ fn to_registers(shader: &mut Shader, target: &Vec4Target<'_>, passes: &mut Passe
     passes.run_on(shader, "registers:convert_from_ssa", |s| convert_from_ssa(s, by_divergence));
     // Components of a vector hold 32 bits now. Constants are immediates.
     let uses = MoveVecSrcOptions { skip_constants: true, max_bit_size: 32 };
-    if target.optimize {
+    let has_vectors = !is_scalar(shader.stage);
+    if target.optimize && has_vectors {
         passes.run_on(shader, "registers:move_vec_src_uses_to_dest", |s| move_vec_src_uses_to_dest(s, uses));
     }
-    passes.run_on(shader, "registers:lower_vec_to_regs", |s| lower_vec_to_regs(s, None));
+    if has_vectors {
+        passes.run_on(shader, "registers:lower_vec_to_regs", |s| lower_vec_to_regs(s, None));
+    }
     passes.run_on(shader, "registers:opt_dce", opt_dce);
     passes.run_on(shader, "registers:compact", |s| {
         s.bodies_mut().fold(false, |progress, body| body.compact(true) | progress)
@@ -164,4 +190,9 @@ pub(crate) fn is_operand(body: &Body, def: Def) -> bool {
         Some(IntrinsicOp::LoadPerVertexInput) => is_known(0) && is_known(1),
         _ => false,
     }
+}
+
+/// Whether a value is a uniform without run-time index.
+pub(crate) fn is_uniform(body: &Body, def: Def) -> bool {
+    body.intrinsic(body.def_inst(def)) == Some(IntrinsicOp::LoadUniform) && is_operand(body, def)
 }

@@ -18,6 +18,7 @@ use tgsi_vec4::simple::{BY_MASK, File, Info, Instruction, Results, SimpleMachine
 
 use crate::isa::{Chip, Condition, Form, MathFunction, Opcode, Type, restricted_float};
 use crate::message::Message;
+use crate::scalar::FragmentOp;
 
 /// The special register of the flags that selections and branches test.
 pub const FLAG: u8 = 0;
@@ -106,6 +107,8 @@ pub enum Op {
     Header(HeaderValue),
     /// A message to a shared function. Each source is a register of the payload.
     Message(Message),
+    /// An operation of fragment programs.
+    Fragment(FragmentOp),
     /// Executes the first side for vertices that pass the guard.
     If,
     /// Begins the other side.
@@ -133,6 +136,8 @@ impl From<Alu> for Op {
 pub struct Machine {
     /// The generation.
     pub chip: Chip,
+    /// Whether components are registers for eight lanes, see [`scalar`](crate::scalar).
+    pub is_scalar: bool,
     /// Whether inputs are the same for both halves of a register, as in geometry programs for one object.
     pub has_uniform_inputs: bool,
 }
@@ -163,6 +168,7 @@ impl SimpleMachine for Machine {
             Op::SelectByOne => Info { reads: [0b0001, BY_MASK, BY_MASK, 0], ..Info::COMPONENTWISE },
             Op::Product(_) | Op::Header(_) => Info::COMPONENTWISE,
             Op::Message(message) => message.info(),
+            Op::Fragment(op) => op.info(),
             Op::If => Info::flow(Flow::If),
             Op::Else => Info::flow(Flow::Else),
             Op::EndIf => Info::flow(Flow::EndIf),
@@ -206,6 +212,10 @@ impl SimpleMachine for Machine {
                         matches!(source.file, File::Temporary | File::Input | File::Uniform) && source.is_plain()
                     })
             }
+            Op::Message(_) if self.is_scalar => {
+                !to_flag && !instruction.saturate && sources.iter().all(|s| s.file != File::Special && s.is_plain())
+            }
+            Op::Fragment(op) => !to_flag && !instruction.saturate && op.accepts(sources),
             Op::Message(message) => {
                 let takes = |number: usize, source: &Source| {
                     // The place of a vector in scratch space may be a constant.

@@ -12,18 +12,45 @@
 //! | next | attributes in the order of [`VertexProgram::inputs`], one in a register, then those of the system values |
 //!
 //! The program writes the vertex entries (VUE) by messages with interleaved vectors, the last of which ends the thread.
+//! # Fragment programs
+//!
+//! A thread processes two quads (SIMD8): a register holds a value for each of eight fragments. Lane 0 of a quad is top
+//! left, lane 1 top right, lane 2 bottom left. Registers at the start of a thread:
+//!
+//! | registers | contents |
+//! |---|---|
+//! | g0 | the header: bit 15 of dword 0 is set for the back of primitives, bits 6 and 7 are the number of the first pair of samples; bits 16 to 26 of word 1 the layer; dword 5 the scratch space |
+//! | g1 | the coordinates of the first pixel of each quad, x and y, in words 4 to 7; the mask of fragments that are not helpers in word 14 |
+//! | next | the parts of [`FragmentPayload`] |
+//! | from [`Kernel::dispatch_start`] on | [`Kernel::push`], two vectors in a register |
+//! | next | the attributes in the order of [`FragmentInterface::inputs`], two registers for each |
+//!
+//! Component c of an attribute is the plane in four dwords from dword `4 * (c % 2)` of register `c / 2` on: the
+//! differences of the second and of the third vertex to the first one, a dword without use, the value at the first one.
+//!
+//! The last message to a render target ends the thread.
+//!
+//! # All programs
+//!
 //! Registers of the interface have the numbers of the compiler's input (TGSI's registers). A uniform is a register of
 //! constant buffer 0.
 
 use serde::{Deserialize, Serialize};
+use tgsi_environment::SamplerDim;
 use tgsi_ir::Shader;
 
 use crate::isa::Chip;
 
-/// The surfaces of a program, by their places in the binding table.
+/// The surfaces of a program, by their places in the binding table: render targets, textures, constant buffers, storage
+/// buffers, atomic counters, images. One surface without memory (null) follows each of the last four kinds, for accesses
+/// to buffers and images that do not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Bindings {
-    /// The number of textures, which come first. The sampler of a texture has the number of its unit.
+    /// The number of render targets, which come first; other programs than those of fragments have none.
+    pub targets: u8,
+    /// The place of the first texture; others follow. The sampler of a texture has the number of its unit.
+    pub textures_start: u8,
+    /// The number of textures.
     pub textures: u8,
     /// The place of constant buffer 0, whose vectors are elements of four floats; others follow.
     pub constants_start: u8,
@@ -37,28 +64,49 @@ pub struct Bindings {
     pub counters_start: u8,
     /// The number of buffers of atomic counters.
     pub counters: u8,
+    /// The place of the first image; others follow.
+    pub images_start: u8,
+    /// The number of images.
+    pub images: u8,
 }
 
 impl Bindings {
-    /// Assigns places to the surfaces of a shader.
-    pub(crate) fn of(shader: &Shader) -> Bindings {
+    /// Assigns places to the surfaces of a shader with a number of render targets. There is room for a number of
+    /// textures and images.
+    pub(crate) fn of(shader: &Shader, targets: u8, room: u8) -> Bindings {
         const MOST: u32 = 48;
         let byte = |count: u32| count.min(MOST) as u8;
         let info = &shader.info;
         let textures = byte(info.num_textures);
         let constants = byte(info.num_ubos.saturating_add(info.first_ubo_buffer()).max(1));
-        let buffers_start = textures + constants;
+        let constants_start = targets + textures.max(room) + u8::from(room != 0);
+        let buffers_start = constants_start + constants + 1;
         let buffers = byte(info.num_ssbos);
-        let counters_start = buffers_start + buffers;
+        let counters_start = buffers_start + buffers + 1;
         Bindings {
+            targets,
+            textures_start: targets,
             textures,
-            constants_start: textures,
+            constants_start,
             constants,
             buffers_start,
             buffers,
             counters_start,
             counters: COUNTER_BUFFERS,
+            images_start: counters_start + COUNTER_BUFFERS + 1,
+            images: byte(info.num_images).max(room),
         }
+    }
+
+    /// The first surface of the kind of one, and their number. The next one has no memory.
+    pub(crate) fn section(&self, surface: u8) -> (u8, u8) {
+        let sections = [
+            (self.images_start, self.images),
+            (self.counters_start, self.counters),
+            (self.buffers_start, self.buffers),
+            (self.constants_start, self.constants),
+        ];
+        sections.into_iter().find(|(start, _)| *start <= surface).unwrap_or((surface, 0))
     }
 
     /// The place of a constant buffer.
@@ -101,6 +149,22 @@ pub enum TextureKind {
     Buffer,
     /// Two dimensions, with several samples.
     Multisample,
+}
+
+impl TextureKind {
+    /// The kind of textures and images of a dimension.
+    pub(crate) fn of(dim: SamplerDim) -> Option<TextureKind> {
+        Some(match dim {
+            SamplerDim::Dim1D => TextureKind::D1,
+            SamplerDim::Dim2D | SamplerDim::External => TextureKind::D2,
+            SamplerDim::Dim3D => TextureKind::D3,
+            SamplerDim::Cube => TextureKind::Cube,
+            SamplerDim::Rect => TextureKind::Rect,
+            SamplerDim::Buf => TextureKind::Buffer,
+            SamplerDim::Ms => TextureKind::Multisample,
+            _ => return None,
+        })
+    }
 }
 
 /// A texture that a program accesses.
@@ -204,6 +268,153 @@ pub struct VertexProgram {
     pub interface: VertexInterface,
 }
 
+/// Barycentric coordinates of the payload: each kind is two registers, the weights of the second and of the third
+/// vertex.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Barycentrics {
+    /// Corrected for perspective, at the centre.
+    PerspectivePixel,
+    /// Corrected for perspective, at the centroid.
+    PerspectiveCentroid,
+    /// Corrected for perspective, at the sample.
+    PerspectiveSample,
+    /// Linear on the screen, at the centre.
+    LinearPixel,
+    /// Linear on the screen, at the centroid.
+    LinearCentroid,
+    /// Linear on the screen, at the sample.
+    LinearSample,
+}
+
+impl Barycentrics {
+    /// All kinds, in the order of the payload.
+    pub const ALL: [Barycentrics; 6] = {
+        use Barycentrics::*;
+        [PerspectivePixel, PerspectiveCentroid, PerspectiveSample, LinearPixel, LinearCentroid, LinearSample]
+    };
+
+    /// The bit in [`FragmentPayload::barycentrics`].
+    pub fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// The optional parts of the payload of fragments, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct FragmentPayload {
+    /// The kinds of barycentric coordinates, by [`Barycentrics::bit`].
+    pub barycentrics: u8,
+    /// The depth, one register.
+    pub depth: bool,
+    /// The reciprocal of the last component of the position, one register.
+    pub w: bool,
+    /// Positions of samples, one register: bytes in 1/16 of a pixel, x and y of each lane.
+    pub sample_positions: bool,
+    /// The mask of covered samples, one register.
+    pub sample_mask: bool,
+}
+
+impl FragmentPayload {
+    /// The place of the first register of a kind of coordinates.
+    pub fn coordinates(&self, kind: Barycentrics) -> u8 {
+        2 + 2 * (self.barycentrics & (kind.bit() - 1)).count_ones() as u8
+    }
+
+    fn after_coordinates(&self) -> u8 {
+        2 + 2 * self.barycentrics.count_ones() as u8
+    }
+
+    /// The register of the depth.
+    pub fn depth_register(&self) -> u8 {
+        self.after_coordinates()
+    }
+
+    /// The register of the reciprocal of the last component of the position.
+    pub fn w_register(&self) -> u8 {
+        self.depth_register() + u8::from(self.depth)
+    }
+
+    /// The register with positions of samples.
+    pub fn sample_positions_register(&self) -> u8 {
+        self.w_register() + u8::from(self.w)
+    }
+
+    /// The register of the mask of covered samples.
+    pub fn sample_mask_register(&self) -> u8 {
+        self.sample_positions_register() + u8::from(self.sample_positions)
+    }
+
+    /// The first register of pushed constants.
+    pub fn end(&self) -> u8 {
+        self.sample_mask_register() + u8::from(self.sample_mask)
+    }
+}
+
+/// The attributes that programs for runs read system values from. Hardware has no such attributes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct FragmentSystemValues {
+    /// The attribute with the position.
+    pub position: Option<u8>,
+    /// The attribute with the face as a boolean, the number of the fragment in its group, the number of the sample, and
+    /// the mask of covered samples.
+    pub facts: Option<u8>,
+    /// The attribute with the position of the sample in x and y, and whether the fragment is a helper as a boolean. All
+    /// lanes of the payload are live then.
+    pub sample: Option<u8>,
+    /// The attribute with the coordinates in the point in x and y, and the number of the primitive.
+    pub point: Option<u8>,
+}
+
+/// The number of the output with the depth.
+pub const DEPTH_OUTPUT: u8 = 8;
+/// The number of the output with the mask of samples.
+pub const SAMPLE_MASK_OUTPUT: u8 = 9;
+
+/// The interface of a fragment program.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct FragmentInterface {
+    /// Optional parts of the payload.
+    pub payload: FragmentPayload,
+    /// The inputs, by attribute.
+    pub inputs: Vec<Varying>,
+    /// Attributes of which the program reads the value at the first vertex, bit 0 = the first one.
+    pub flat: u32,
+    /// Attributes with system values.
+    pub system_values: FragmentSystemValues,
+    /// Attributes in the payload, with those of system values.
+    pub attributes: u8,
+    /// The outputs. The slot is the number of the render target, [`DEPTH_OUTPUT`] or [`SAMPLE_MASK_OUTPUT`].
+    pub outputs: Vec<Varying>,
+    /// Render targets that are written, bit 0 = the first one. If there are none, a message without use ends the thread.
+    pub targets: u8,
+    /// Whether the first colour is that of all render targets.
+    pub is_broadcast: bool,
+    /// Whether lanes are killed.
+    pub kills: bool,
+    /// Whether the depth is written.
+    pub writes_depth: bool,
+    /// Whether the mask of samples is written.
+    pub writes_sample_mask: bool,
+    /// The register that has the mask of samples as numbers of 32 bits at the end of the thread.
+    pub sample_mask: Option<u8>,
+    /// Whether memory is written: tests of depth are early then only if the shader asks for that.
+    pub has_stores: bool,
+    /// The images, by unit.
+    pub images: Vec<Texture>,
+    /// Whether a thread has the fragments of one sample.
+    pub is_per_sample: bool,
+}
+
+/// A fragment program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FragmentProgram {
+    /// The code.
+    pub kernel: Kernel,
+    /// Inputs and outputs.
+    pub interface: FragmentInterface,
+}
+
 /// How threads of a geometry program work on primitives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -297,6 +508,8 @@ pub struct GeometryProgram {
 pub enum Program {
     /// A vertex program.
     Vertex(VertexProgram),
+    /// A fragment program.
+    Fragment(FragmentProgram),
     /// A geometry program.
     Geometry(GeometryProgram),
 }
@@ -306,6 +519,7 @@ impl Program {
     pub fn kernel(&self) -> &Kernel {
         match self {
             Program::Vertex(program) => &program.kernel,
+            Program::Fragment(program) => &program.kernel,
             Program::Geometry(program) => &program.kernel,
         }
     }

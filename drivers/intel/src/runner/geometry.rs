@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tgsi_compiler::{RunError, Runner};
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits, SUBGROUP_SIZE, SystemValue, Vec4};
 
-use super::resources::{Surroundings, push_constants};
+use super::resources::{Fragments, Surroundings, push_constants};
 use super::run_error;
 use crate::container::words_to_bytes;
 use crate::isa::{Register, Source};
@@ -134,6 +134,8 @@ impl Runner for GeometryRunner {
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.iter().map(|words| words_to_bytes(words)).collect(),
             entries: BTreeMap::new(),
+            images: &[],
+            fragments: Fragments::default(),
         };
         let width = if self.program.interface.dispatch == Dispatch::Single { 1 } else { 2 };
         for first in (0..inputs.lanes).step_by(width) {

@@ -1,6 +1,8 @@
 //! Runners of compiled programs, by the simulator.
 
+mod fragment;
 mod geometry;
+mod quads;
 mod resources;
 mod textures;
 mod vertex;
@@ -17,6 +19,7 @@ use crate::simulator::Trap;
 pub(crate) fn run_program(program: Program) -> Result<Box<dyn Runner>, RunError> {
     Ok(match program {
         Program::Vertex(program) => Box::new(vertex::VertexRunner::new(program)?),
+        Program::Fragment(program) => Box::new(fragment::FragmentRunner::new(program)?),
         Program::Geometry(program) => Box::new(geometry::GeometryRunner::new(program)?),
     })
 }

@@ -7,7 +7,7 @@ use tgsi_environment::{Resources, SamplerDim, TextureLookup, TextureRequest};
 use crate::program::{Texture, TextureKind};
 use crate::simulator::{Sample, SampleOp};
 
-fn dimension(kind: TextureKind) -> SamplerDim {
+pub(super) fn dimension(kind: TextureKind) -> SamplerDim {
     match kind {
         TextureKind::D1 => SamplerDim::Dim1D,
         TextureKind::D2 => SamplerDim::Dim2D,
@@ -20,7 +20,7 @@ fn dimension(kind: TextureKind) -> SamplerDim {
 }
 
 /// The size of a block of sampler states.
-const SAMPLER_BLOCK: u32 = 256;
+pub(super) const SAMPLER_BLOCK: u32 = 256;
 
 /// Whether w of the first vector is another operand than a coordinate.
 fn is_special(op: SampleOp, component: usize) -> bool {

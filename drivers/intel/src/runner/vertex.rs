@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tgsi_compiler::{RunError, Runner};
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits, SUBGROUP_SIZE, SystemValue};
 
-use super::resources::{Surroundings, push_constants};
+use super::resources::{Fragments, Surroundings, push_constants};
 use super::run_error;
 use crate::container::words_to_bytes;
 use crate::program::VertexProgram;
@@ -90,9 +90,11 @@ impl Runner for VertexRunner {
             inputs,
             resources,
             textures: &self.program.kernel.textures,
+            images: &[],
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.iter().map(|words| words_to_bytes(words)).collect(),
             entries: BTreeMap::new(),
+            fragments: Fragments::default(),
         };
         for first in (0..inputs.lanes).step_by(2) {
             let both = first + 1 < inputs.lanes;

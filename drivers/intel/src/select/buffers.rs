@@ -32,6 +32,23 @@ mod atomic {
 /// A surface, and a run-time index that is added.
 type Surface = (u8, Option<Source>);
 
+/// The number of an atomic operation by its index.
+pub(super) fn atomic_number(index: i32) -> Option<u8> {
+    Some(match AtomicOp::from_i32(index)? {
+        AtomicOp::Iadd => atomic::ADD,
+        AtomicOp::Imin => atomic::IMIN,
+        AtomicOp::Umin => atomic::UMIN,
+        AtomicOp::Imax => atomic::IMAX,
+        AtomicOp::Umax => atomic::UMAX,
+        AtomicOp::Iand => atomic::AND,
+        AtomicOp::Ior => atomic::OR,
+        AtomicOp::Ixor => atomic::XOR,
+        AtomicOp::Xchg => atomic::MOV,
+        AtomicOp::Cmpxchg => atomic::CMPWR,
+        _ => return None,
+    })
+}
+
 impl Selector<'_> {
     /// The surface of a storage buffer.
     fn buffer_surface(&mut self, number: Def) -> Surface {
@@ -141,20 +158,8 @@ impl Selector<'_> {
 
     pub(super) fn select_atomic(&mut self, inst: Inst) -> Result<(), IntelError> {
         let body = self.body;
-        let op = AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp));
-        let number = match op {
-            Some(AtomicOp::Iadd) => atomic::ADD,
-            Some(AtomicOp::Imin) => atomic::IMIN,
-            Some(AtomicOp::Umin) => atomic::UMIN,
-            Some(AtomicOp::Imax) => atomic::IMAX,
-            Some(AtomicOp::Umax) => atomic::UMAX,
-            Some(AtomicOp::Iand) => atomic::AND,
-            Some(AtomicOp::Ior) => atomic::OR,
-            Some(AtomicOp::Ixor) => atomic::XOR,
-            Some(AtomicOp::Xchg) => atomic::MOV,
-            Some(AtomicOp::Cmpxchg) => atomic::CMPWR,
-            _ => return Err(self.lacks(inst, "atomic operation of this kind")),
-        };
+        let number = atomic_number(body.index(inst, IndexKind::AtomicOp));
+        let number = number.ok_or_else(|| self.lacks(inst, "atomic operation of this kind"))?;
         if body.bit_size(body.src(inst, 2)) != 32 {
             return Err(self.lacks(inst, "atomic operation of this size"));
         }

@@ -12,7 +12,7 @@ use super::operands::{lane, swizzled};
 use super::{Selector, alu};
 use crate::error::IntelError;
 use crate::isa::{Opcode, Type};
-use crate::lower::is_operand;
+use crate::lower::{is_operand, is_uniform};
 use crate::machine::{COPY, HeaderValue, Op};
 use crate::program::{Dispatch, GeometryInterface, Varying, VertexInterface, VertexSystemValues};
 use crate::vue;
@@ -27,24 +27,24 @@ pub(crate) enum Interfaces {
 }
 
 /// A register of the interface and its slot. Several registers may have one slot.
-type Key = (u8, u32);
+pub(super) type Key = (u8, u32);
 
 /// The register, the location, and the first component of an access.
 #[derive(Clone, Copy)]
-struct Access {
-    register: u32,
-    location: u8,
-    component: u8,
+pub(super) struct Access {
+    pub(super) register: u32,
+    pub(super) location: u8,
+    pub(super) component: u8,
 }
 
 impl Access {
-    fn key(self) -> Key {
+    pub(super) fn key(self) -> Key {
         (self.location, self.register)
     }
 }
 
 /// The access of a load of an input or a store of an output without run-time index.
-fn access(body: &Body, inst: Inst) -> Option<Access> {
+pub(super) fn access(body: &Body, inst: Inst) -> Option<Access> {
     let offset = body.constant_component(body.src(inst, body.num_sources(inst).checked_sub(1)?), 0)? as u32;
     let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
     Some(Access {
@@ -196,7 +196,7 @@ impl Interface {
 }
 
 /// Adds an access to a register.
-fn note(varyings: &mut BTreeMap<Key, Varying>, access: Access, slot: u8, component: u8, mask: u8) {
+pub(super) fn note(varyings: &mut BTreeMap<Key, Varying>, access: Access, slot: u8, component: u8, mask: u8) {
     let varying = varyings.entry(access.key()).or_insert(Varying {
         register: access.register,
         location: access.location.into(),
@@ -211,7 +211,7 @@ impl Selector<'_> {
     /// The operand of a value that instructions read in place.
     pub(super) fn operand_in_place(&mut self, def: Def) -> Option<Source> {
         let body = self.body;
-        if !is_operand(body, def) {
+        if !is_operand(body, def) || self.is_scalar() && !is_uniform(body, def) {
             return None;
         }
         let inst = body.def_inst(def);

@@ -8,6 +8,7 @@
 mod alu;
 mod buffers;
 mod conditions;
+mod fragment;
 mod geometry;
 mod interface;
 mod memory;
@@ -26,8 +27,10 @@ use crate::error::IntelError;
 use crate::isa::{Chip, Condition, Opcode, Type};
 use crate::machine::{Alu, COPY, Machine, MachineInstruction, Op, PAYLOAD, Program};
 use crate::options::IntelOptions;
-use crate::program::{Bindings, Texture};
+use crate::program::{Bindings, FragmentInterface, Texture};
+use crate::scalar::PAYLOAD_VECTORS;
 
+use fragment::FragmentParts;
 use geometry::Geometry;
 use interface::Interface;
 pub(crate) use interface::Interfaces;
@@ -36,11 +39,11 @@ pub(crate) use operands::words_of;
 
 /// A shader after selection: instructions over virtual registers, not optimised, and the interface.
 #[derive(Clone, Debug)]
-pub(crate) struct Selected {
+pub(crate) struct Selected<I = Interfaces> {
     /// The instructions.
     pub(crate) program: Program,
     /// Inputs and outputs.
-    pub(crate) interfaces: Interfaces,
+    pub(crate) interfaces: I,
     /// The registers of constant buffer 0 that are pushed, in order.
     pub(crate) push: Vec<u16>,
     /// Vectors of scratch space, for each vertex.
@@ -51,6 +54,18 @@ pub(crate) struct Selected {
     pub(crate) textures: Vec<Texture>,
 }
 
+/// A shader after selection, by the kind of its program.
+#[derive(Clone, Debug)]
+pub(crate) enum Selection {
+    /// A program of vectors.
+    Vectors(Selected),
+    /// A scalar program.
+    Scalars(Selected<FragmentInterface>),
+}
+
+/// The number of textures and images that runs have.
+const RUN_UNITS: u8 = 64;
+
 struct Selector<'a> {
     shader: &'a Shader,
     body: &'a Body,
@@ -58,6 +73,8 @@ struct Selector<'a> {
     policy: ModifierPolicy<'static>,
     program: Program,
     interface: Interface,
+    /// What a fragment program reads and writes.
+    fragment: FragmentParts,
     /// The temporary of a value or a register of the IR, by value or handle.
     temps: SecondaryMap<Def, Option<i32>>,
     /// The first vector in scratch space, and the number of vectors, of an array of registers.
@@ -80,25 +97,33 @@ struct Selector<'a> {
 const BLOCK_CONSTANTS: usize = 16;
 
 /// Selects the instructions of a lowered shader.
-pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected, IntelError> {
+pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selection, IntelError> {
     let entry = shader.entry_point().ok_or(IntelError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(IntelError::NoEntryPoint)?;
+    let is_scalar = shader.stage == ShaderStage::Fragment;
+    let fixed = if is_scalar { PAYLOAD_VECTORS } else { PAYLOAD };
     let interface = Interface::of(shader, body);
-    let machine = Machine { chip: options.chip, has_uniform_inputs: interface.has_uniform_inputs() };
+    let has_uniform_inputs = interface.has_uniform_inputs();
+    let program = Program::new(Machine { chip: options.chip, is_scalar, has_uniform_inputs }, fixed);
+    let fragment = FragmentParts::of(shader, body, options.has_lanes);
+    let targets = if is_scalar { fragment.targets() } else { 0 };
+    // Every small run-time index has a texture and an image in runs.
+    let room = if is_scalar && options.has_lanes { RUN_UNITS } else { 0 };
     let mut selector = Selector {
         shader,
         body,
         chip: options.chip,
         policy: options.modifiers(),
-        program: Program::new(machine, PAYLOAD),
+        program,
         interface,
+        fragment,
         temps: SecondaryMap::new(),
         arrays: SecondaryMap::new(),
         scratch: 0,
         has_lanes: options.has_lanes,
         stores: Vec::new(),
         push: interface::pushed_uniforms(body, options.push_limit()),
-        bindings: Bindings::of(shader),
+        bindings: Bindings::of(shader, targets, room),
         textures: Vec::new(),
         geometry: None,
         constants: Vec::new(),
@@ -108,9 +133,14 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selected
     }
     selector.select_body()?;
     selector.end_geometry();
-    let Selector { program, interface, scratch, push, bindings, mut textures, geometry, .. } = selector;
+    let Selector { program, interface, fragment, scratch, push, bindings, mut textures, geometry, .. } = selector;
     textures.sort_unstable_by_key(|texture| texture.unit);
-    Ok(Selected { program, interfaces: interface.finish(shader, geometry), push, scratch, bindings, textures })
+    if is_scalar {
+        let interfaces = fragment.finish();
+        return Ok(Selection::Scalars(Selected { program, interfaces, push, scratch, bindings, textures }));
+    }
+    let interfaces = interface.finish(shader, geometry);
+    Ok(Selection::Vectors(Selected { program, interfaces, push, scratch, bindings, textures }))
 }
 
 impl Selector<'_> {
@@ -155,6 +185,7 @@ impl Selector<'_> {
                 self.select_alu(inst, op)
             }
             InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
+            InstData::Tex(_) if self.is_scalar() => self.select_lookup(inst),
             InstData::Tex(_) => self.select_texture(inst),
             InstData::Intrinsic { op, .. } => self.select_intrinsic(inst, op),
             InstData::Jump(JumpKind::Break) => {
@@ -173,11 +204,14 @@ impl Selector<'_> {
 
     fn select_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), IntelError> {
         use IntrinsicOp::{
-            Barrier, DeclReg, EmitVertex, EndPrimitive, GetSsboSize, LoadInput, LoadPerVertexInput, LoadReg,
-            LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4, LoadUniform, Nop, SsboAtomic, SsboAtomicSwap, StoreOutput,
-            StoreReg, StoreRegIndirect, StoreSsbo,
+            Barrier, DeclReg, EmitVertex, EndPrimitive, GetSsboSize, LoadInput, LoadInterpolatedInput,
+            LoadPerVertexInput, LoadReg, LoadRegIndirect, LoadSsbo, LoadUbo, LoadUboVec4, LoadUniform, Nop, SsboAtomic,
+            SsboAtomicSwap, StoreOutput, StoreReg, StoreRegIndirect, StoreSsbo,
         };
         match op {
+            LoadInput | LoadInterpolatedInput | StoreOutput if self.is_scalar() => {
+                self.select_fragment_intrinsic(inst, op)
+            }
             DeclReg => {
                 self.declare_register(inst);
                 Ok(())
@@ -200,6 +234,7 @@ impl Selector<'_> {
             // The accesses of a thread are in order.
             Barrier => Ok(()),
             op if op.is_atomic_counter() => self.select_counter(inst, op),
+            op if self.is_scalar() => self.select_fragment_intrinsic(inst, op),
             op if self.load_system_value(inst, op) => Ok(()),
             op => Err(self.lacks(inst, &format!("form of `{}`", op.name()))),
         }
@@ -214,6 +249,11 @@ impl Selector<'_> {
             // One more for accesses beyond the end.
             self.scratch = self.scratch.saturating_add(count + 1);
         }
+    }
+
+    /// Whether components are registers for eight lanes.
+    fn is_scalar(&self) -> bool {
+        self.program.machine.is_scalar
     }
 
     /// The error for a feature that the machine lacks.
@@ -255,7 +295,21 @@ impl Selector<'_> {
             });
             instruction.sources[number] = register;
         }
+        if self.is_scalar() && instruction.op != COPY && !matches!(instruction.op, Op::Message(_) | Op::Fragment(_)) {
+            self.push_components(&instruction);
+            return;
+        }
         push_legal(&mut self.program, instruction);
+    }
+
+    /// Appends an instruction for each component. The flag of all components is one.
+    fn push_components(&mut self, instruction: &MachineInstruction) {
+        let Some(to) = instruction.destination else { return };
+        let count = if to.file == File::Special { 1 } else { 4 };
+        for c in (0..4).filter(|c| to.mask >> c & 1 != 0).take(count) {
+            let destination = Some(Destination { mask: 1 << c, ..to });
+            push_legal(&mut self.program, Instruction { destination, ..instruction.clone() });
+        }
     }
 
     /// Appends an operation.

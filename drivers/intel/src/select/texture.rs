@@ -16,10 +16,10 @@ use crate::message::{Message, SamplerMessage, SamplerOp};
 use crate::program::{Texture, TextureKind};
 
 /// A unit: its number, and a run-time index that is added.
-type Unit = (u32, Option<Source>);
+pub(super) type Unit = (u32, Option<Source>);
 
 /// The bits of word 2 of a header with offsets of texels, if they have four bits.
-fn offset_bits(offsets: [i32; 3]) -> Option<u32> {
+pub(super) fn offset_bits(offsets: [i32; 3]) -> Option<u32> {
     let mut bits = 0;
     for (offset, low) in offsets.into_iter().zip([8, 4, 0]) {
         if !(-8..8).contains(&offset) {
@@ -31,7 +31,7 @@ fn offset_bits(offsets: [i32; 3]) -> Option<u32> {
 }
 
 impl Selector<'_> {
-    fn tex_operand(&mut self, inst: Inst, kind: TexSrcKind) -> Option<Source> {
+    pub(super) fn tex_operand(&mut self, inst: Inst, kind: TexSrcKind) -> Option<Source> {
         let source = self.body.tex_src(inst, kind)?;
         Some(self.source_of(source))
     }
@@ -170,7 +170,7 @@ impl Selector<'_> {
     }
 
     /// The constant offsets of an instruction: those of texels, in three dimensions.
-    fn constant_offsets(&self, inst: Inst) -> Option<[i32; 3]> {
+    pub(super) fn constant_offsets(&self, inst: Inst) -> Option<[i32; 3]> {
         let Some(source) = self.body.tex_src(inst, TexSrcKind::Offset) else { return Some([0; 3]) };
         let def = self.body.src_def(source);
         let count = usize::from(self.body.num_components(def));
@@ -312,7 +312,7 @@ impl Selector<'_> {
     }
 
     /// The unit of the texture or sampler.
-    fn unit(&mut self, inst: Inst, data: &TexData, is_texture: bool) -> Result<Unit, IntelError> {
+    pub(super) fn unit(&mut self, inst: Inst, data: &TexData, is_texture: bool) -> Result<Unit, IntelError> {
         let body = self.body;
         let (deref, handle, offset, number) = if is_texture {
             (TexSrcKind::TextureDeref, TexSrcKind::TextureHandle, TexSrcKind::TextureOffset, data.texture_index)
@@ -362,17 +362,8 @@ impl Selector<'_> {
     }
 
     /// Records the kind of the textures that an instruction accesses.
-    fn note_texture(&mut self, inst: Inst, data: &TexData, unit: Unit) -> Result<(), IntelError> {
-        let kind = match data.dim {
-            SamplerDim::Dim1D => TextureKind::D1,
-            SamplerDim::Dim2D | SamplerDim::External => TextureKind::D2,
-            SamplerDim::Dim3D => TextureKind::D3,
-            SamplerDim::Cube => TextureKind::Cube,
-            SamplerDim::Rect => TextureKind::Rect,
-            SamplerDim::Buf => TextureKind::Buffer,
-            SamplerDim::Ms => TextureKind::Multisample,
-            _ => return Err(self.lacks(inst, "textures of this dimension")),
-        };
+    pub(super) fn note_texture(&mut self, inst: Inst, data: &TexData, unit: Unit) -> Result<(), IntelError> {
+        let kind = TextureKind::of(data.dim).ok_or_else(|| self.lacks(inst, "textures of this dimension"))?;
         let count = if unit.1.is_some() { u32::from(self.bindings.textures).saturating_sub(unit.0) } else { 1 };
         for number in unit.0..unit.0.saturating_add(count) {
             let Ok(number) = u8::try_from(number) else { break };

@@ -303,6 +303,13 @@ pub trait Environment {
         0
     }
 
+    /// Returns the values of a plane in all lanes, in place of the result of `pln`: `register` and `word` are the place of
+    /// its coefficients, and `coordinates` those of the lanes. `None`: the values are computed. For tests, whose values
+    /// need not be a plane.
+    fn plane(&mut self, _register: u8, _word: u8, _coordinates: &[Lanes; 2]) -> Option<Lanes> {
+        None
+    }
+
     /// Evaluates barycentric coordinates. Returns both coordinates.
     fn interpolate(&mut self, _interpolation: &Interpolation) -> [Lanes; 2] {
         [[0; 16]; 2]

@@ -4,7 +4,7 @@ use super::alu;
 use super::state::State;
 use super::thread::part;
 use super::value::{Value, compare};
-use super::{Trap, math};
+use super::{Lanes, Trap, math};
 use crate::isa::{
     AccessMode, Condition, Destination, File, ImmediateType, Instruction, MathFunction, Opcode, Operand, Register,
     Source, Type,
@@ -19,6 +19,8 @@ pub(super) struct Execution<'a> {
     /// The channels for which the predicate holds.
     pub(super) predicate: u32,
     pub(super) flush_denormals: bool,
+    /// The results of `pln`, if the surroundings state them.
+    pub(super) plane: Option<Lanes>,
 }
 
 /// The result of a channel.
@@ -102,6 +104,11 @@ impl Execution<'_> {
 
     fn channel(&mut self, channel: u32, destination: &Destination) -> Result<Outcome, Trap> {
         let Instruction { opcode, condition, .. } = *self.instruction;
+        if let Some(words) = self.plane {
+            let bits = words[(channel & 15) as usize];
+            let outcome = self.outcome(Value::Float(f32::from_bits(bits)), destination);
+            return Ok(Outcome { bits: if self.instruction.saturate { outcome.bits } else { bits }, ..outcome });
+        }
         match opcode {
             Opcode::Mov if self.is_raw(0, destination) => return self.moved(0, channel, destination),
             Opcode::Sel => return self.selected(channel, destination),

@@ -15,9 +15,10 @@ pub(super) fn function(function: MathFunction, a: Value, b: Value, is_unsigned: 
         MathFunction::Log => float(a, f64::log2),
         MathFunction::Exp => float(a, f64::exp2),
         MathFunction::Sqrt => float(a, f64::sqrt),
-        MathFunction::Rsq => float(a, |value| 1.0 / value.sqrt()),
-        MathFunction::Sin => float(a, f64::sin),
-        MathFunction::Cos => float(a, f64::cos),
+        // Rounded as by interpreters.
+        MathFunction::Rsq => Value::Float(1.0 / a.float().sqrt()),
+        MathFunction::Sin => Value::Float(a.float().sin()),
+        MathFunction::Cos => Value::Float(a.float().cos()),
         MathFunction::Fdiv => Value::Float(a.float() / b.float()),
         MathFunction::Pow => Value::Float(f64::from(a.float()).powf(b.float().into()) as f32),
         MathFunction::IntDiv | MathFunction::IntDivMod => {

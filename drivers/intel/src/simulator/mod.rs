@@ -9,7 +9,8 @@
 //!   [`Launch::flush_denormals`] replaces them by zeros in operands and results, as hardware does. Moves between floats
 //!   without modifiers keep all bits.
 //! * Dot products add products from the last component on. `mad` is rounded once, other sums of products after each
-//!   operation. Functions of the mathematics unit are rounded from 64 bits.
+//!   operation. Functions of the mathematics unit are rounded from 64 bits, but `rsq` is the
+//!   reciprocal of the rounded root, and `sin` and `cos` are computed with 32 bits.
 //! * Conditions are evaluated on the result as it is written: after saturation and conversion.
 //! * Instructions that write two registers, and those of 16 channels with elements of 32 bits, execute half of the
 //!   channels at a time: the second half reads results of the first one where registers overlap.

@@ -216,18 +216,34 @@ impl<'s> Thread<'s> {
                 self.has_ended = unit.send(instruction, enabled)?;
             }
             _ => {
+                let plane = place_of_plane(instruction).and_then(|(register, word)| {
+                    environment.plane(register, word, &self.coordinates_of_plane(instruction))
+                });
                 let mut execution = Execution {
                     state: &mut self.state,
                     instruction,
                     channels,
                     predicate,
                     flush_denormals: self.flush_denormals,
+                    plane,
                 };
                 execution.run()?;
             }
         }
         self.at = next;
         Ok(())
+    }
+
+    /// The coordinates that `pln` reads for eight channels.
+    fn coordinates_of_plane(&self, instruction: &Instruction) -> [super::Lanes; 2] {
+        use crate::isa::Register;
+        let register = instruction.sources.get(1).and_then(|source| source.operand()).map(|operand| operand.register);
+        let Some(Register::Direct { number, .. }) = register else { return [[0; 16]; 2] };
+        [number, number.saturating_add(1)].map(|number| {
+            let mut lanes = [0; 16];
+            lanes[..8].copy_from_slice(&self.state.registers.words(number));
+            lanes
+        })
     }
 
     /// Enables the channels that wait for the next instruction.
@@ -315,7 +331,19 @@ impl<'s> Thread<'s> {
     }
 }
 
-/// The number of channels that an instruction executes at a time: half of them if it is decoded as two instructions.
+/// The register and the dword of the coefficients of `pln`.
+fn place_of_plane(instruction: &Instruction) -> Option<(u8, u8)> {
+    if instruction.opcode != Opcode::Pln {
+        return None;
+    }
+    use crate::isa::{File, Register};
+    match instruction.sources.first()?.operand()?.register {
+        Register::Direct { file: File::Grf, number, offset } => Some((number, offset / 4)),
+        _ => None,
+    }
+}
+
+/// The number of channels that an instruction executes at a time.
 pub(super) fn part(instruction: &Instruction) -> u32 {
     let channels = instruction.size.channels();
     let written = instruction.destination.iter().map(|destination| destination.ty.size());

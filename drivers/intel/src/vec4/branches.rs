@@ -7,6 +7,8 @@
 //! | `endif` | the end of the surrounding block | - |
 //! | `while` | the first instruction of the loop | - |
 //! | `break`, `cont` | the end of the surrounding block | `while` |
+//! | `halt` | the end of the surrounding block | the last `halt` |
+//! | the last `halt` | the next instruction | the next instruction |
 //!
 //! The end of a block is its `else`, `endif` or `while`; without one, the next instruction.
 
@@ -22,10 +24,10 @@ enum Open {
 
 /// The start of a loop: it has no instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LoopStart(pub(super) usize);
+pub(crate) struct LoopStart(pub(crate) usize);
 
 /// Sets the targets of instructions of 128 bits. `loops` has the first instruction of each loop, in their order.
-pub(super) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart]) -> Result<(), ProgramError> {
+pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart]) -> Result<(), ProgramError> {
     let mut open: Vec<Open> = Vec::new();
     // The innermost loops, as indices of `open`.
     let mut open_loops: Vec<usize> = Vec::new();
@@ -34,13 +36,14 @@ pub(super) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
     let mut starts = loops.iter().peekable();
     let mut jips: Vec<(usize, usize)> = Vec::new();
     let mut uips: Vec<(usize, usize)> = Vec::new();
-    for (index, instruction) in instructions.iter().enumerate() {
+    let last_halt = instructions.iter().rposition(|instruction| instruction.opcode == Opcode::Halt);
+    for index in 0..instructions.len() {
         while let Some(&LoopStart(start)) = starts.next_if(|start| start.0 == index) {
             open_loops.push(open.len());
             open.push(Open::Loop(start, Vec::new()));
             waiting.push(Vec::new());
         }
-        match instruction.opcode {
+        match instructions[index].opcode {
             Opcode::If => {
                 open.push(Open::If(index, None));
                 waiting.push(Vec::new());
@@ -69,6 +72,13 @@ pub(super) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
                     jips.push((index, start));
                     uips.extend(exits.into_iter().map(|exit| (exit, index)));
                 }
+            }
+            Opcode::Halt => {
+                if let Some(waiting) = waiting.last_mut() {
+                    waiting.push(index);
+                }
+                let last = last_halt.unwrap_or(index);
+                uips.push((index, if last == index { index + 1 } else { last }));
             }
             Opcode::Break | Opcode::Cont => {
                 if let Some(waiting) = waiting.last_mut() {

@@ -112,6 +112,7 @@ impl<'a> Emitter<'a> {
             Op::Select | Op::SelectByOne => self.select(instruction, &channels),
             Op::Product(product) => self.product(instruction, product, &channels),
             Op::Message(message) => self.message(instruction, message),
+            Op::Fragment(_) => None,
             Op::Header(value) => self.header_value(instruction, value),
             Op::If => {
                 self.branch(Opcode::If, Some(predicate_of(instruction.guard?)));

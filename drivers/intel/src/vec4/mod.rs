@@ -9,7 +9,7 @@
 //! | [`emit`], [`operands`], [`messages`] | instructions |
 //! | [`branches`] | targets of control flow |
 
-mod branches;
+pub(crate) mod branches;
 mod emit;
 mod layout;
 mod messages;
@@ -114,7 +114,7 @@ fn scratch_size(vectors: u32) -> u32 {
 }
 
 /// Encodes instructions, compacted if the options ask for that.
-fn encoded(instructions: &[Instruction], options: &IntelOptions) -> Result<Vec<u32>, IntelError> {
+pub(crate) fn encoded(instructions: &[Instruction], options: &IntelOptions) -> Result<Vec<u32>, IntelError> {
     debug_validate(instructions, options.chip);
     let compacted;
     let instructions = if options.compaction {
