@@ -73,7 +73,7 @@ struct Selector<'a> {
     policy: ModifierPolicy<'static>,
     program: Program,
     interface: Interface,
-    /// What a fragment program reads and writes.
+    /// Inputs, outputs and payload of a fragment program.
     fragment: FragmentParts,
     /// The temporary of a value or a register of the IR, by value or handle.
     temps: SecondaryMap<Def, Option<i32>>,

@@ -226,7 +226,8 @@ impl Selector<'_> {
 
     /// Copies a component to the first place that is free.
     fn place(&mut self, inst: Inst, value: Source, places: &mut Places) -> Result<Select, MidgardError> {
-        let (register, component) = places.take().ok_or_else(|| self.lacks(inst, "lookups with more operands than r28 and r29 hold"))?;
+        let (register, component) =
+            places.take().ok_or_else(|| self.lacks(inst, "lookups with more operands than r28 and r29 hold"))?;
         self.set_coordinates(register, 1 << component, lane(value, 0));
         Ok(Select { register: if register == 0 { FIRST } else { SECOND }, component })
     }
