@@ -27,7 +27,7 @@ tgsi_compiler::driver_options! {
         compaction: bool = true, "no_compaction" = false, "All instructions have 128 bits.";
         /// For tests of spilling, and to see its costs.
         few_registers: bool = false,
-            "few_registers" = true, "Temporaries have 8 registers; others are in the scratch space.";
+            "few_registers" = true, "Few registers hold temporaries; others are in the scratch space.";
         push: bool = true, "no_push" = false, "Constants are loaded from memory, and not pushed to registers.";
     }
     profiles {

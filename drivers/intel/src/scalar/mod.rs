@@ -26,9 +26,9 @@ use tgsi_vec4::propagate_backward::propagate_backward;
 use tgsi_vec4::propagate_copies::propagate_copies;
 
 use crate::error::IntelError;
-use crate::machine::Program;
+use crate::machine::{Op, Program};
 use crate::options::IntelOptions;
-use crate::program::{FragmentInterface, FragmentProgram, Kernel};
+use crate::program::{Barycentrics, FragmentInterface, FragmentPayload, FragmentProgram, Kernel};
 use crate::select::Selected;
 use crate::vec4::encoded;
 
@@ -65,6 +65,7 @@ pub(crate) fn finish(
     if options.optimize {
         optimize(&mut program);
     }
+    interface.payload = payload_of(&program);
     let arrays = scratch_size(scratch) / 32;
     let (program, layout, spilled) = allocated(program, push.len(), &interface, options);
     let (found, limit) = (program.num_temps() - program.first_temp(), layout.room());
@@ -88,8 +89,33 @@ pub(crate) fn finish(
     Ok(crate::program::Program::Fragment(FragmentProgram { kernel, interface }))
 }
 
+/// The parts of the payload that a program reads.
+fn payload_of(program: &Program) -> FragmentPayload {
+    let mut payload = FragmentPayload::default();
+    for instruction in program.instructions() {
+        let Op::Fragment(op) = instruction.op else { continue };
+        match op {
+            FragmentOp::Plane { coordinates, .. } => payload.barycentrics |= coordinates.bit(),
+            // The unit needs coordinates of the kind.
+            FragmentOp::Interpolate { is_linear: false, .. } => {
+                payload.barycentrics |= Barycentrics::PerspectivePixel.bit();
+            }
+            FragmentOp::Interpolate { is_linear: true, .. } => payload.barycentrics |= Barycentrics::LinearPixel.bit(),
+            FragmentOp::Payload(PayloadValue::Depth) => payload.depth = true,
+            FragmentOp::Payload(PayloadValue::W) => payload.w = true,
+            FragmentOp::Payload(PayloadValue::SamplePosition { .. }) => payload.sample_positions = true,
+            FragmentOp::Payload(PayloadValue::SampleMask) => payload.sample_mask = true,
+            _ => {}
+        }
+    }
+    payload
+}
+
+/// The number of vectors for tests of spilling.
+const FEW: u32 = 6;
+
 /// The rounds of spilling after which a program is given up.
-const MAX_SPILL_ROUNDS: usize = 24;
+const MAX_SPILL_ROUNDS: usize = 32;
 
 /// Allocates registers, and spills temporaries until they suffice. Returns the number of spilled registers, too.
 fn allocated(
@@ -104,7 +130,8 @@ fn allocated(
         allocate(&mut attempt, AllocationMode::Pack, options.optimize);
         let layout = Layout::new(&attempt, pushed, interface, options.chip);
         let found = attempt.num_temps() - attempt.first_temp();
-        let excess = found.saturating_sub(layout.room());
+        let few = if options.few_registers { FEW } else { u32::MAX };
+        let excess = found.saturating_sub(layout.room().min(few));
         if excess == 0 || spills.rounds == MAX_SPILL_ROUNDS || !spills.spill(&mut program, excess as usize) {
             return (attempt, layout, spills.registers.into());
         }

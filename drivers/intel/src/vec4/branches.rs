@@ -37,13 +37,13 @@ pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
     let mut jips: Vec<(usize, usize)> = Vec::new();
     let mut uips: Vec<(usize, usize)> = Vec::new();
     let last_halt = instructions.iter().rposition(|instruction| instruction.opcode == Opcode::Halt);
-    for index in 0..instructions.len() {
+    for (index, instruction) in instructions.iter().enumerate() {
         while let Some(&LoopStart(start)) = starts.next_if(|start| start.0 == index) {
             open_loops.push(open.len());
             open.push(Open::Loop(start, Vec::new()));
             waiting.push(Vec::new());
         }
-        match instructions[index].opcode {
+        match instruction.opcode {
             Opcode::If => {
                 open.push(Open::If(index, None));
                 waiting.push(Vec::new());

@@ -3,6 +3,7 @@
 mod contract;
 mod errors;
 mod files;
+mod fragment;
 mod runs;
 
 use tgsi_compiler::{Code, Compiler, Driver};

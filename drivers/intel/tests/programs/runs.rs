@@ -58,6 +58,7 @@ fn damaged_programs_are_errors() {
         let kernel = match &mut program {
             Program::Vertex(program) => &mut program.kernel,
             Program::Geometry(program) => &mut program.kernel,
+            Program::Fragment(program) => &mut program.kernel,
         };
         // Without its end, and with an unknown opcode.
         kernel.words.truncate(words.len() - 2);

@@ -10,7 +10,7 @@ use tgsi_ir::{Body, Inst, Shader};
 
 use super::super::interface::{Access, Key, access, note};
 use crate::program::{
-    Barycentrics, DEPTH_OUTPUT, FragmentInterface, FragmentPayload, FragmentSystemValues, SAMPLE_MASK_OUTPUT, Varying,
+    Barycentrics, DEPTH_OUTPUT, FragmentInterface, FragmentSystemValues, SAMPLE_MASK_OUTPUT, Varying,
 };
 
 /// The number of render targets of the hardware.
@@ -133,15 +133,10 @@ impl FragmentParts {
         Some((number, if is_single { first } else { 0 }))
     }
 
-    /// Requests barycentric coordinates.
-    pub(super) fn request(&mut self, kind: Barycentrics) {
-        self.payload().barycentrics |= kind.bit();
+    /// Records the use of barycentric coordinates.
+    pub(super) fn note(&mut self, kind: Barycentrics) {
         let is_sample = matches!(kind, Barycentrics::PerspectiveSample | Barycentrics::LinearSample);
         self.parts.is_per_sample |= is_sample;
-    }
-
-    pub(super) fn payload(&mut self) -> &mut FragmentPayload {
-        &mut self.parts.payload
     }
 
     /// An attribute with system values, for runs.

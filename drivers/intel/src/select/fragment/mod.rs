@@ -61,7 +61,7 @@ impl Selector<'_> {
 
     /// A component of an attribute.
     fn plane(&mut self, attribute: u8, component: u8, coordinates: Barycentrics, to: Destination) {
-        self.fragment.request(coordinates);
+        self.fragment.note(coordinates);
         self.fragment_value(FragmentOp::Plane { attribute, component, coordinates }, to, &[]);
     }
 
@@ -167,8 +167,6 @@ impl Selector<'_> {
             self.copy(target, offset);
             return Ok(());
         }
-        // The unit needs coordinates of the kind.
-        self.fragment.request(coordinates(is_linear, false, false));
         let temp = self.new_temp();
         let to = Destination::new(File::Temporary, temp.index, 0b0011);
         if op == IntrinsicOp::LoadBarycentricAtSample {
@@ -310,11 +308,9 @@ impl Selector<'_> {
             0 => self.pixel(PayloadValue::PixelX, to),
             1 => self.pixel(PayloadValue::PixelY, to),
             2 => {
-                self.fragment.payload().depth = true;
                 self.fragment_value(FragmentOp::Payload(PayloadValue::Depth), to.to, &[]);
             }
             _ => {
-                self.fragment.payload().w = true;
                 let w = self.payload_value(PayloadValue::W);
                 self.emit_to(Alu::math(MathFunction::Inv, Type::F), to, [w]);
             }
@@ -340,14 +336,10 @@ impl Selector<'_> {
                 self.fragment.parts.is_per_sample = true;
                 PayloadValue::SampleId
             }
-            I::LoadSampleMaskIn => {
-                self.fragment.payload().sample_mask = true;
-                PayloadValue::SampleMask
-            }
+            I::LoadSampleMaskIn => PayloadValue::SampleMask,
             I::LoadLayerId => PayloadValue::Layer,
             I::IsHelperInvocation | I::LoadHelperInvocation => PayloadValue::IsHelper,
             I::LoadSamplePos | I::LoadSamplePosOrCenter => {
-                self.fragment.payload().sample_positions = true;
                 for c in (0..2u8).filter(|c| target.mask() >> c & 1 != 0) {
                     let value = PayloadValue::SamplePosition { is_vertical: c == 1 };
                     let number = self.payload_value(value);
