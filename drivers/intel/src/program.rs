@@ -78,7 +78,7 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Assigns places to the surfaces of a shader with a number of render targets. There is room for a number of
+    /// Assigns places to the surfaces of a shader with a number of render targets. Appends sizes of a number of
     /// textures and images.
     pub(crate) fn of(shader: &Shader, targets: u8, room: u8) -> Bindings {
         const MOST: u32 = 48;

@@ -21,7 +21,7 @@ struct Usage {
     weight: u32,
 }
 
-/// What has been spilled.
+/// Spilled temporaries.
 #[derive(Default)]
 pub(super) struct Spills {
     /// The number of rounds.
