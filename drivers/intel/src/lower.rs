@@ -4,10 +4,11 @@
 //! |---|---|
 //! | numbers of 8, 16 and 64 bits to words | they are packed and unpacked by operations that later steps optimise |
 //! | structure (`tgsi_registers::lower`) | control flow and variables |
+//! | of fragments: operations and phis to scalars | control flow and variables are values |
 //! | booleans to integers of 32 bits | comparisons write all bits |
 //! | arrays to registers | before SSA is left, so that elements are not copied by phis |
 //! | phis to registers, apart by divergence | loop-closed SSA has been analysed |
-//! | vectors to registers | results are written to components of vectors at once |
+//! | other than of fragments: vectors to registers | results are written to components of vectors at once |
 //! | trivial accesses | selection finds registers by the chase functions |
 
 use tgsi_ir::analysis::divergence::{DivergenceOptions, analyze_divergence};

@@ -9,6 +9,10 @@
 //! | constant | a row of literals |
 //! | special | [`FLAG`] |
 //!
+//! In scalar programs, those of fragments, a component is a register for eight lanes, an input is an attribute of which
+//! the value at the first vertex is read, and an output is a render target or another output of
+//! [`FragmentInterface`](crate::program::FragmentInterface).
+//!
 //! A component of the flag register is the flag of that channel. A guard has the conditions [`IF_SET`] and
 //! [`UNLESS_SET`]. Integers are negated by fields of [`Alu`], floats by the modifiers of sources: passes combine only the
 //! latter.
