@@ -78,15 +78,15 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Assigns places to the surfaces of a shader with a number of render targets. There is room for a number of
-    /// textures and images.
-    pub(crate) fn of(shader: &Shader, targets: u8, room: u8) -> Bindings {
+    /// Assigns places to the surfaces of a shader with a number of render targets. At least `units` places
+    /// are for textures, and as many for images.
+    pub(crate) fn of(shader: &Shader, targets: u8, units: u8) -> Bindings {
         const MOST: u32 = 48;
         let byte = |count: u32| count.min(MOST) as u8;
         let info = &shader.info;
         let textures = byte(info.num_textures);
         let constants = byte(info.num_ubos.saturating_add(info.first_ubo_buffer()).max(1));
-        let constants_start = targets + textures.max(room) + u8::from(room != 0);
+        let constants_start = targets + textures.max(units) + u8::from(units != 0);
         let buffers_start = constants_start + constants + 1;
         let buffers = byte(info.num_ssbos);
         let counters_start = buffers_start + buffers + 1;
@@ -101,7 +101,7 @@ impl Bindings {
             counters_start,
             counters: COUNTER_BUFFERS,
             images_start: counters_start + COUNTER_BUFFERS + 1,
-            images: byte(info.num_images).max(room),
+            images: byte(info.num_images).max(units),
         }
     }
 

@@ -21,7 +21,7 @@ struct Usage {
     weight: u32,
 }
 
-/// What has been spilled.
+/// The state of spilling.
 #[derive(Default)]
 pub(super) struct Spills {
     /// The number of rounds.
