@@ -21,10 +21,9 @@ tgsi_compiler::driver_options! {
             "words" = Form::Words, "The code is the words only.",
             "listing" = Form::Listing, "The code is a listing in the form of Mesa's `elk_disasm`.";
         optimize: bool = true, "unoptimized" = false, "Passes that are not necessary do not run.";
-        /// Fragments read values that are the same for all lanes of a thread on hardware as attributes, see
-        /// [`FragmentSystemValues`](crate::program::FragmentSystemValues).
-        /// Vertices have a number in their group, which no hardware provides. Runs set it, for programs that store at
-        /// a separate place for each.
+        /// Vertices have a number in their group, which no hardware provides: for programs that store at a separate place
+        /// for each. Fragments read values that hardware provides once for all lanes as attributes, see
+        /// [`FragmentSystemValues`](crate::program::FragmentSystemValues). For runs on the simulator.
         has_lanes: bool = false;
         compaction: bool = true, "no_compaction" = false, "All instructions have 128 bits.";
         /// For tests of spilling, and to see its costs.

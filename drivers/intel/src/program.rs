@@ -9,9 +9,10 @@
 //! |---|---|
 //! | g0 | the header: handles of both vertex entries in dwords 0 and 1, the scratch space in dword 5 |
 //! | from [`Kernel::dispatch_start`] on | [`Kernel::push`], two vectors in a register |
-//! | next | attributes in the order of [`VertexProgram::inputs`], one in a register, then those of the system values |
+//! | next | attributes in the order of [`VertexInterface::inputs`], one in a register, then those of the system values |
 //!
 //! The program writes the vertex entries (VUE) by messages with interleaved vectors, the last of which ends the thread.
+//!
 //! # Fragment programs
 //!
 //! A thread processes two quads (SIMD8): a register holds a value for each of eight fragments. Lane 0 of a quad is top
@@ -78,15 +79,15 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Assigns places to the surfaces of a shader with a number of render targets. Appends sizes of a number of
-    /// textures and images.
-    pub(crate) fn of(shader: &Shader, targets: u8, room: u8) -> Bindings {
+    /// Assigns places to the surfaces of a shader with a number of render targets. At least `units` places
+    /// are for textures, and as many for images.
+    pub(crate) fn of(shader: &Shader, targets: u8, units: u8) -> Bindings {
         const MOST: u32 = 48;
         let byte = |count: u32| count.min(MOST) as u8;
         let info = &shader.info;
         let textures = byte(info.num_textures);
         let constants = byte(info.num_ubos.saturating_add(info.first_ubo_buffer()).max(1));
-        let constants_start = targets + textures.max(room) + u8::from(room != 0);
+        let constants_start = targets + textures.max(units) + u8::from(units != 0);
         let buffers_start = constants_start + constants + 1;
         let buffers = byte(info.num_ssbos);
         let counters_start = buffers_start + buffers + 1;
@@ -101,7 +102,7 @@ impl Bindings {
             counters_start,
             counters: COUNTER_BUFFERS,
             images_start: counters_start + COUNTER_BUFFERS + 1,
-            images: byte(info.num_images).max(room),
+            images: byte(info.num_images).max(units),
         }
     }
 

@@ -122,7 +122,8 @@ pub struct FragmentInterface {
     pub attributes: u8,
     /// The outputs. The slot is the number of the render target, [`DEPTH_OUTPUT`] or [`SAMPLE_MASK_OUTPUT`].
     pub outputs: Vec<Varying>,
-    /// Written render targets, bit 0 = the first one. Without one, a message without use ends the thread.
+    /// Render targets that are written, bit 0 = the first one. Without any, a message without use ends the
+    /// thread.
     pub targets: u8,
     /// Whether the first colour is that of all render targets.
     pub is_broadcast: bool,

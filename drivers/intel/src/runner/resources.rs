@@ -38,7 +38,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) counters: Vec<Vec<u8>>,
     /// Rows of 128 bits of the buffer of vertices, by handle and number.
     pub(super) entries: BTreeMap<(u32, u32), [u32; 4]>,
-    /// Inputs and outputs of the current thread of fragments.
+    /// The inputs and outputs of the current thread of fragments.
     pub(super) fragments: Fragments,
 }
 

@@ -21,7 +21,7 @@ struct Usage {
     weight: u32,
 }
 
-/// Spilled temporaries.
+/// The state of spilling.
 #[derive(Default)]
 pub(super) struct Spills {
     /// The number of rounds.

@@ -73,7 +73,7 @@ struct Selector<'a> {
     policy: ModifierPolicy<'static>,
     program: Program,
     interface: Interface,
-    /// Inputs, outputs and payload of a fragment program.
+    /// The interface of a fragment program.
     fragment: FragmentParts,
     /// The temporary of a value or a register of the IR, by value or handle.
     temps: SecondaryMap<Def, Option<i32>>,
@@ -108,7 +108,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selectio
     let fragment = FragmentParts::of(shader, body, options.has_lanes);
     let targets = if is_scalar { fragment.targets() } else { 0 };
     // Every small run-time index has a texture and an image in runs.
-    let room = if is_scalar && options.has_lanes { RUN_UNITS } else { 0 };
+    let units = if is_scalar && options.has_lanes { RUN_UNITS } else { 0 };
     let mut selector = Selector {
         shader,
         body,
@@ -123,7 +123,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selectio
         has_lanes: options.has_lanes,
         stores: Vec::new(),
         push: interface::pushed_uniforms(body, options.push_limit()),
-        bindings: Bindings::of(shader, targets, room),
+        bindings: Bindings::of(shader, targets, units),
         textures: Vec::new(),
         geometry: None,
         constants: Vec::new(),

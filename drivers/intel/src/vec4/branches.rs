@@ -7,7 +7,7 @@
 //! | `endif` | the end of the surrounding block | - |
 //! | `while` | the first instruction of the loop | - |
 //! | `break`, `cont` | the end of the surrounding block | `while` |
-//! | `halt` | the end of the surrounding block | the last `halt` |
+//! | `halt` | the end of the surrounding block, without one the last `halt` | the last `halt` |
 //! | the last `halt` | the next instruction | the next instruction |
 //!
 //! The end of a block is its `else`, `endif` or `while`; without one, the next instruction.
@@ -92,7 +92,11 @@ pub(crate) fn set_targets(instructions: &mut [Instruction], loops: &[LoopStart])
         }
     }
     // The outermost block has no end.
-    jips.extend(waiting.into_iter().flatten().map(|at| (at, at + 1)));
+    let outermost = |at: usize| match last_halt {
+        Some(last) if at < last && instructions[at].opcode == Opcode::Halt => last,
+        _ => at + 1,
+    };
+    jips.extend(waiting.into_iter().flatten().map(|at| (at, outermost(at))));
     let distance =
         |from: usize, to: usize| i16::try_from((to as i64 - from as i64) * 2).map_err(|_| ProgramError::TooFar(from));
     let mut branches = vec![Branch::default(); instructions.len()];

@@ -23,7 +23,7 @@ use crate::simulator::SampleOp;
 type Surface = (u8, Option<Source>);
 
 impl Selector<'_> {
-    /// Selects an access to an image. `None` for other operations.
+    /// Selects an access to an image. `None`: it is another operation.
     pub(super) fn select_image(&mut self, inst: Inst, op: IntrinsicOp) -> Option<Result<(), IntelError>> {
         use IntrinsicOp as I;
         Some(match op {

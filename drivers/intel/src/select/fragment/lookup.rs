@@ -208,9 +208,7 @@ impl Selector<'_> {
                 let has_gradients = usize::from(c) < dimensions;
                 let all = [coordinate, lane(x, c), lane(y, c)];
                 for part in all.into_iter().take(if has_gradients { 3 } else { 1 }) {
-                    parameters
-                        .try_push(part)
-                        .map_err(|_| self.lacks(inst, "lookup with more parameters than a message holds"))?;
+                    parameters.try_push(part).map_err(|_| self.lacks(inst, "lookup with more than 12 operands"))?;
                 }
             }
         } else {
