@@ -180,7 +180,7 @@ pub struct TextureLimits {
     /// The last level that queries of sizes distinguish.
     pub last_level: Option<u32>,
     /// Whether lookups with gradients are lookups at an explicit level, that of
-    /// [`lower_gradients`](tgsi_ir::passes::lower_resources::lower_gradients).
+    /// [`lower_gradients`](fn@tgsi_ir::passes::lower_resources::lower_gradients).
     pub lacks_gradients: bool,
 }
 

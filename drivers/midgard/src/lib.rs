@@ -5,7 +5,7 @@
 //! | [`isa`] | instructions as data, opcode tables, encoding and decoding, rules of bundles |
 //! | [`program`] | compiled programs |
 //! | [`container`] | files with compiled programs |
-//! | [`runner`] | runs of compiled programs, for comparison with the interpreter |
+//! | [`runner`](mod@runner) | runs of compiled programs, for comparison with the interpreter |
 //! | [`simulator`] | execution of words |
 //! | [`text`] | programs as text, in the form of Mesa's disassembler |
 //!

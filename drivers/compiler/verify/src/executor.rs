@@ -208,7 +208,7 @@ impl Executor {
         }
     }
 
-    /// Runs the shader with the analytic textures, within the [limits](Self::with_textures).
+    /// Runs the shader with the analytic textures, within the limits of textures.
     ///
     /// # Errors
     /// The shader cannot be run, or does not terminate.

@@ -6,7 +6,7 @@
 //! | [`program_json`], [`read_program_json`] | the words and all facts of a [`Program`](crate::program::Program), as JSON |
 //!
 //! Readers accept only programs whose numbers are in the ranges of the chip and of its tables, so that a loader and the
-//! [runner](crate::runner) can rely on them.
+//! [runner](mod@crate::runner) can rely on them.
 
 mod check;
 mod error;

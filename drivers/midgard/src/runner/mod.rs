@@ -9,7 +9,7 @@
 //! - The first lane of a quad that executes a fetch states the texture and the sampler.
 //! - After [`KILLED_STEPS`], discarded lanes leave loops that no other lane of the quad is in.
 //! - Components of outputs that no instruction writes are 0.
-//! - Memory has the addresses of [`memory`]. Accesses beyond the end of a buffer load 0 and store nothing.
+//! - Memory has the addresses of `runner/memory.rs`. Accesses beyond the end of a buffer load 0 and store nothing.
 //!
 //! A step is a bundle.
 
