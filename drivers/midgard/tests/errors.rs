@@ -118,9 +118,11 @@ fn errors_without_a_fixture_have_codes() {
     use tgsi_compiler::TargetError;
     use tgsi_driver_midgard::MidgardError;
     use tgsi_driver_midgard::isa::InvalidInstruction;
+    use tgsi_registers::lower::LowerError;
 
-    let errors: [(MidgardError, &str); 3] = [
+    let errors: [(MidgardError, &str); 4] = [
         (MidgardError::NoEntryPoint, "midgard-no-entry-point"),
+        (LowerError::Loop { inst: None }.into(), "midgard-not-lowered"),
         (InvalidInstruction::NoConstants.into(), "midgard-encoding"),
         (MidgardError::Registers, "midgard-registers"),
     ];

@@ -187,6 +187,7 @@ pass_table! {
         };
         lower_explicit_access again [] if have_memory_variables "Lowers accesses of variables in memory to offsets."
             |s, _| super::lower_explicit_access(s);
+        lower_gradients again [] "Computes the levels of lookups with gradients." |s, _| super::lower_gradients(s);
         lower_sample_positions again [] "Computes sample positions from the number of samples."
             |s, _| super::lower_sample_positions(s);
         lower_samples_identical again [] "Replaces comparisons of the samples of a texel by false."
