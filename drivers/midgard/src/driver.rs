@@ -138,7 +138,8 @@ impl Target for MidgardTarget {
 
     fn fidelity(&self, _: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
-        fidelity.approximations = &[AluOp::Fpow, AluOp::Fsin, AluOp::Fdiv];
+        fidelity.approximations = &[AluOp::Fpow, AluOp::Fsin, AluOp::Fcos, AluOp::Fdiv];
+        fidelity.loads_words = true;
         fidelity.textures.coordinate_bits = Some(16);
         fidelity.textures.last_level = Some(LAST_LEVEL);
         fidelity.textures.lacks_gradients = true;

@@ -49,6 +49,9 @@ pub(crate) fn finish(mut selected: Selected, stage: Stage, options: &MidgardOpti
         simple::optimize(&mut selected.program);
     }
     operands::assign(&mut selected, &operands, options.chip);
+    if options.chip.aliases_texture_registers() {
+        legalize::keep_texels(&mut selected.program);
+    }
     legalize::legalize(&mut selected.program);
     let reserved = reserved(&selected, options.chip);
     let mut best = Attempt::new(&selected, reserved, options)?;

@@ -103,6 +103,12 @@ pub(crate) struct Machine {
     pub(crate) chip: Chip,
 }
 
+/// The number of a register, 0 or 1, as a result of the texture unit.
+pub(crate) fn texel_register(file: File, index: i32) -> Option<usize> {
+    let number = index.checked_sub(TEXELS.into()).filter(|_| file == File::Special)?;
+    usize::try_from(number).ok().filter(|&number| number < 2)
+}
+
 /// A program of the machine.
 pub(crate) type MachineProgram = tgsi_vec4::Program<Machine>;
 

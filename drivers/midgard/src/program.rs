@@ -58,6 +58,8 @@ pub enum SystemRow {
     Draw,
     /// The position of a sample, 0 to 7, in the pixel, in x and y.
     SamplePosition(u32),
+    /// Zeros, for resources that do not exist.
+    Zero,
 }
 
 /// The source or target of a varying or attribute.

@@ -70,6 +70,12 @@ fn check_error(text: &str, expected: &str) {
 }
 
 #[test]
+fn outputs_without_a_target() {
+    let expected = "Midgard has no output without a render target";
+    check_error("FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL OUT[0]\nMOV OUT[0], IN[0]\nEND\n", expected);
+}
+
+#[test]
 fn image_numbers() {
     let text = "FRAG\nDCL IN[1], GENERIC[1], CONSTANT\nDCL OUT[0], COLOR\n\
         DCL IMAGE[0..2], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL CONST[0][0..1]\nDCL ADDR[0]\n\

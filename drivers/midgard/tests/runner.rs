@@ -48,6 +48,7 @@ fn system_row(choice: &mut Choice) -> SystemRow {
         Workgroups,
         WorkgroupSize,
         Draw,
+        Zero,
     ])
 }
 

@@ -96,7 +96,7 @@ fn system_row(row: &SystemRow) -> Result<(), ReadError> {
         SystemRow::TextureSamples(number) => below("the number of a texture", number, TEXTURES),
         SystemRow::ImageSize(number) => below("the number of an image", number, ENTRIES),
         SystemRow::SamplePosition(number) => below("the number of a sample", number, SAMPLES),
-        SystemRow::Workgroups | SystemRow::WorkgroupSize | SystemRow::Draw => Ok(()),
+        SystemRow::Workgroups | SystemRow::WorkgroupSize | SystemRow::Draw | SystemRow::Zero => Ok(()),
     }
 }
 

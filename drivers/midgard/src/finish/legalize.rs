@@ -1,11 +1,11 @@
 //! Instructions that exist: one component for operations of scalar units, four words of constants, immediates second.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tgsi_vec4::simple::{Destination, File, Instruction, Results, SimpleMachine, Source};
 
 use crate::isa::alu::Property;
-use crate::machine::{Machine, MachineInstruction, MachineProgram, Op};
+use crate::machine::{Machine, MachineInstruction, MachineProgram, Op, texel_register};
 use crate::schedule::{Embedded, channels, is_scalar_only};
 
 /// Legalizes all instructions.
@@ -25,6 +25,53 @@ pub(super) fn legalize(program: &mut MachineProgram) {
             split(program, &instruction);
         } else {
             program.push(instruction);
+        }
+    }
+}
+
+/// Copies results of textures that are read after a write-out, which overwrites r0 and r1: on some chips these registers
+/// hold the results.
+pub(super) fn keep_texels(program: &mut MachineProgram) {
+    // For each register the instruction that writes its value, and whether a write-out follows.
+    let mut values: [(Option<usize>, bool); 2] = [(None, false); 2];
+    // For reads, the register and the instruction that writes the value.
+    let mut reads: Vec<(usize, usize, usize)> = Vec::new();
+    let mut kept: HashSet<usize> = HashSet::new();
+    for (index, instruction) in program.instructions().iter().enumerate() {
+        for register in instruction.sources.iter().filter_map(|source| texel_register(source.file, source.index)) {
+            if let (Some(write), is_late) = values[register] {
+                reads.push((index, register, write));
+                kept.extend(is_late.then_some(write));
+            }
+        }
+        if matches!(instruction.op, Op::WriteOut { .. }) {
+            values.iter_mut().for_each(|value| value.1 = true);
+        }
+        if let Some(register) = instruction.destination.and_then(|to| texel_register(to.file, to.index)) {
+            values[register] = (Some(index), false);
+        }
+    }
+    if kept.is_empty() {
+        return;
+    }
+    let mut reads = reads.into_iter().filter(|(.., write)| kept.contains(write)).peekable();
+    let mut temps: HashMap<usize, i32> = HashMap::new();
+    for (index, mut instruction) in program.take_instructions().into_iter().enumerate() {
+        while let Some((_, register, write)) = reads.next_if(|read| read.0 == index) {
+            let Some(&temp) = temps.get(&write) else { continue };
+            for source in &mut instruction.sources {
+                if texel_register(source.file, source.index) == Some(register) {
+                    (source.file, source.index) = (File::Temporary, temp);
+                }
+            }
+        }
+        let written = instruction.destination.filter(|_| kept.contains(&index));
+        program.push(instruction);
+        if let Some(to) = written {
+            let temp = program.new_temp() as i32;
+            temps.insert(index, temp);
+            let kept = Destination::new(File::Temporary, temp, to.mask);
+            program.push(Instruction::new(Op::Mov, Some(kept), [Source::new(to.file, to.index)]));
         }
     }
 }

@@ -129,7 +129,9 @@ impl Environment for Surroundings<'_, '_> {
     }
 
     fn texture(&mut self, fetch: &TextureFetch) -> [Vec4; 4] {
-        let Some(texture) = Tables::listed(&self.tables.textures, fetch.texture) else { return [[0; 4]; 4] };
+        let texture = Tables::listed(&self.tables.textures, fetch.texture);
+        // As in the interpreter, a lookup with a negative number is 0.
+        let Some(texture) = texture.filter(|_| fetch.sampler.cast_signed() >= 0) else { return [[0; 4]; 4] };
         let request = texture::request(fetch, texture);
         let components = self.resources.texture(&request);
         [0, 1, 2, 3].map(|lane: usize| components.map(|lanes| lanes[lane]))

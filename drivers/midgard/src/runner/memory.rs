@@ -5,12 +5,12 @@
 //! | 0 | n + 1 | storage buffer n |
 //! | 1 | n + 1 | hardware atomic counters of buffer n |
 //! | 2 | 0 | storage of the thread: each thread has its own at the same addresses |
-//! | 3 | 0 | storage of the workgroup |
+//! | 3 | 1 | storage of the workgroup |
 //! | 4 | 0 | texels of images, see [`image`](super::image) |
 //!
 //! The lower 32 bits are the offset, so that all offsets of 32 bits from the start of a buffer are in its range of
-//! addresses. As in the interpreter, a load is 0 if not all of its bytes exist, and a store writes those words that
-//! exist. This includes buffers that do not exist, and the addresses below 2^32. Other addresses are invalid.
+//! addresses. A load gives those words that exist and zeros, and a store writes those words that exist. This includes
+//! buffers that do not exist, and those with number 0 in bits 32 to 47. Other addresses are invalid.
 
 use tgsi_environment::Inputs;
 
@@ -24,7 +24,7 @@ pub(super) const IMAGES: u16 = 4;
 /// The storage of a thread.
 pub(super) const THREAD_STORAGE: u64 = (THREAD as u64) << 48;
 /// The storage of a workgroup.
-pub(super) const WORKGROUP_STORAGE: u64 = (WORKGROUP as u64) << 48;
+pub(super) const WORKGROUP_STORAGE: u64 = (WORKGROUP as u64) << 48 | 1 << 32;
 
 /// Whether an address is in the storage of a thread.
 pub(super) fn is_thread_storage(address: u64) -> bool {
@@ -86,7 +86,8 @@ impl Memory {
                 let start = lane.saturating_mul(self.stack);
                 Some(self.threads.get_mut(start..start.saturating_add(self.stack)).unwrap_or_default())
             }
-            WORKGROUP if number == 0 => Some(self.workgroup.as_mut_slice()),
+            WORKGROUP if number == 0 => Some(&mut [][..]),
+            WORKGROUP if number == 1 => Some(self.workgroup.as_mut_slice()),
             _ => None,
         };
         Some((bytes?, offset as usize))
@@ -95,10 +96,12 @@ impl Memory {
     /// Loads bytes. Returns false if the address is invalid.
     pub(super) fn load(&mut self, lane: usize, address: u64, bytes: &mut [u8]) -> bool {
         let Some((memory, offset)) = self.at(lane, address) else { return false };
-        let end = offset.checked_add(bytes.len());
-        match end.and_then(|end| memory.get(offset..end)) {
-            Some(found) => bytes.copy_from_slice(found),
-            None => bytes.fill(0),
+        for (word, bytes) in bytes.chunks_mut(4).enumerate() {
+            let start = offset.saturating_add(word * 4);
+            match memory.get(start..start.saturating_add(bytes.len())) {
+                Some(found) => bytes.copy_from_slice(found),
+                None => bytes.fill(0),
+            }
         }
         true
     }

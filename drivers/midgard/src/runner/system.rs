@@ -130,6 +130,7 @@ impl Surroundings<'_, '_> {
                 let [x, y, z] = size.size;
                 [x, y, z, size.samples]
             }
+            SystemRow::Zero => [0; 4],
             SystemRow::Workgroups => system_vector(inputs, S::NumWorkgroups, lane),
             SystemRow::WorkgroupSize => match self.program.workgroup {
                 Some([x, y, z]) if !inputs.system_values.contains_key(&S::WorkgroupSize) => [x, y, z, 0],
@@ -150,7 +151,7 @@ impl Surroundings<'_, '_> {
     }
 }
 
-/// The dimensions of a texture or image, and whether it has layers. `None` if the program lists none.
+/// The dimensions of a texture or image, and whether it has layers. `None` if it does not exist.
 fn dimensions(table: &BTreeMap<u32, Texture>, number: u32) -> Option<(SamplerDim, bool)> {
     Tables::listed(table, number).map(|texture| (texture.dimensions.into(), texture.is_array))
 }

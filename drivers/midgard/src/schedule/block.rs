@@ -273,11 +273,15 @@ impl<'a> Scheduler<'a> {
         if !bundle.is_free(unit) {
             return;
         }
+        // A write-out would read a result in r1: results must be those that stay between the stages.
+        let is_write_out = |branch: &Member| matches!(branch.1.op, Op::WriteOut { .. });
+        let writes_out = !self.context.has_reserved && bundle.branch.as_ref().is_some_and(is_write_out);
         let passes = |node: u32| {
             let instruction = self.instruction(node);
             (takes_copies || instruction.op != Op::Mov)
                 && can_execute(unit, instruction)
                 && self.fits(node, unit, bundle)
+                && (!writes_out || self.has_one_writer(instruction))
                 && (bundle.is_empty() || self.has_registers(node))
                 && bundle.has_constants(instruction, self.context.constants)
                 && (instruction.op != Op::Select || self.has_condition(bundle, instruction))
@@ -296,6 +300,13 @@ impl<'a> Scheduler<'a> {
         // The constants of the condition may have taken the place.
         let is_added = bundle.add(unit, member, self.context.constants);
         debug_assert!(is_added, "the constants of a selection and its condition fit together");
+    }
+
+    /// Whether a result can stay between the stages: one instruction writes it.
+    fn has_one_writer(&self, instruction: &MachineInstruction) -> bool {
+        let temp = instruction.destination.and_then(|to| self.temp(to.file, to.index));
+        temp.and_then(|temp| self.context.uses.get(temp))
+            .is_some_and(|uses| uses.writes == 1 && instruction.op != Op::ToHalf)
     }
 
     /// Whether an instruction beside others leaves enough registers.

@@ -6,7 +6,7 @@ use tgsi_vec4::access::RegisterAccess;
 use tgsi_vec4::simple::File;
 
 use crate::isa::load_store::{Class, LoadStoreOp};
-use crate::machine::{MachineInstruction, Op, Operation};
+use crate::machine::{MachineInstruction, Op, Operation, texel_register};
 
 /// The reason why an instruction follows another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +49,8 @@ enum Effect {
     Ordered,
 }
 
-fn effect(instruction: &MachineInstruction, operations: &[Operation]) -> Effect {
+/// The effect of an instruction. Write-outs overwrite the results of textures if `aliases_texels`.
+fn effect(instruction: &MachineInstruction, operations: &[Operation], aliases_texels: bool) -> Effect {
     let operation = instruction.sources.first().filter(|source| source.file == File::Input);
     let operation = operation.and_then(|source| operations.get(source.index as usize));
     match (instruction.op, operation) {
@@ -59,6 +60,11 @@ fn effect(instruction: &MachineInstruction, operations: &[Operation]) -> Effect 
             Class::Load | Class::Image | Class::TileBuffer => Effect::Reads,
             _ => Effect::None,
         },
+        _ if aliases_texels
+            && instruction.sources.iter().any(|source| texel_register(source.file, source.index).is_some()) =>
+        {
+            Effect::Reads
+        }
         _ => Effect::None,
     }
 }
@@ -78,6 +84,7 @@ pub(super) fn graph(
     accesses: &[RegisterAccess<Op>],
     first_temp: u32,
     operations: &[Operation],
+    aliases_texels: bool,
 ) -> Vec<Node> {
     let mut nodes = vec![Node::default(); instructions.len()];
     let mut last: HashMap<(usize, u8), Last> = HashMap::new();
@@ -119,7 +126,7 @@ pub(super) fn graph(
                 last.writer = Some(number);
             }
         }
-        match effect(instruction, operations) {
+        match effect(instruction, operations, aliases_texels) {
             Effect::None => {}
             Effect::Reads => {
                 edges.extend(last_effect.map(|effect| (effect, Edge::Order)));

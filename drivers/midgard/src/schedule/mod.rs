@@ -109,7 +109,9 @@ pub(crate) fn schedule(
         let is_plain_flow = flow.is_some_and(|flow| flow.op != Op::If);
         let range = if is_plain_flow { range.start..range.end - 1 } else { range };
         let instructions = &program.instructions()[range.clone()];
-        let nodes = graph::graph(instructions, &program.accesses()[range.clone()], first_temp, operations);
+        let aliases_texels = program.machine.chip.aliases_texture_registers();
+        let accesses = &program.accesses()[range.clone()];
+        let nodes = graph::graph(instructions, accesses, first_temp, operations, aliases_texels);
         let bundles = Scheduler::new(&context, instructions, &nodes, live.clone()).run();
         for access in program.accesses()[range].iter().rev() {
             if let Some(written) = access.written()
@@ -232,7 +234,9 @@ impl Writer<'_> {
                     .filter(|&(number, source)| swizzled(channels(reader, number), source.swizzle) & !to.mask == 0);
                 written.count() as u32
             });
-            if uses.writes != 1 || reads.sum::<u32>() != uses.reads {
+            // Half of a word stays undefined.
+            let is_whole = instruction.op != Op::ToHalf;
+            if !is_whole || uses.writes != 1 || reads.sum::<u32>() != uses.reads {
                 continue;
             }
             let register = i32::from(PIPELINE) + next;

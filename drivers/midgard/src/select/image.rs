@@ -73,7 +73,7 @@ impl Selector<'_> {
     fn select_image_row(&mut self, inst: Inst, components: [u8; 4]) -> Result<(), MidgardError> {
         let Some(def) = self.body.inst_def(inst) else { return Ok(()) };
         let number = self.image(inst)?;
-        let row = self.numbered_row(number, self.images_end() + 1, SystemRow::ImageSize);
+        let row = self.element_row(number, self.images_end(), SystemRow::ImageSize);
         let target = self.target(def);
         self.copy(target, swizzled(row, components));
         Ok(())

@@ -222,8 +222,17 @@ impl Selector<'_> {
         if body.bit_size(value) != 32 {
             return Err(self.lacks(inst, "outputs of other sizes than 32 bits"));
         }
-        if self.shader.stage == ShaderStage::Fragment && access.location == FragResult::SAMPLE_MASK {
-            return Err(self.lacks(inst, "output of sample masks"));
+        if self.shader.stage == ShaderStage::Fragment {
+            let is_second = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics)).dual_source_blend_index;
+            let lacking = match access.location {
+                FragResult::SAMPLE_MASK => Some("output of sample masks"),
+                _ if is_second => Some("second colour for blending"),
+                location if location > FragResult::DATA0 + 7 => Some("output without a render target"),
+                _ => None,
+            };
+            if let Some(lacking) = lacking {
+                return Err(self.lacks(inst, lacking));
+            }
         }
         let mask = (body.write_mask(inst) as u8) << access.component & 15;
         if self.is_undef(value) || mask == 0 {

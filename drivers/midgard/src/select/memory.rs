@@ -3,13 +3,14 @@
 //! The operands of an access are in one register of the load/store unit: the address of a buffer in x and y, the offset
 //! in z. Stored values are in the other one.
 
+use tgsi_ir::Inst;
 use tgsi_ir::intrinsics::indices::{AtomicOp, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
-use tgsi_ir::{Def, Inst};
-use tgsi_registers::chase::accessed_register;
+use tgsi_registers::chase::{Register as ArrayRegister, accessed_register};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::operands::{lane, swizzled};
+use super::resources::Number;
 use super::{Array, Selector};
 use crate::MidgardError;
 use crate::isa::alu::AluOp;
@@ -71,6 +72,10 @@ impl Selector<'_> {
                 Operand { register: operand_register(number), component: 0 }
             }
         };
+        // A sum of 32 bits may wrap around.
+        if index.is_some() && access.offset != 0 {
+            access.index_format = IndexFormat::S32;
+        }
         if let Some(index) = index {
             let register = self.set_operand(number, 0b0100, lane(index, 0));
             sources.push(swizzled(register, [2; 4]));
@@ -101,16 +106,16 @@ impl Selector<'_> {
         self.push(Instruction::new(Op::Store, None, [operation, value].into_iter().chain(address.sources)));
     }
 
-    /// The offset of an element of an array. Accesses beyond the end have an element.
-    fn element(&mut self, array: Array, base: u32, indirect: Option<Def>) -> (Option<Source>, u32) {
-        let Some(index) = indirect else { return (None, array.offset + base.min(array.elements) * 16) };
-        let mut index = lane(self.source_of_def(index), 0);
-        if base != 0 {
-            let base = self.word(base);
-            index = lane(self.computed(AluOp::Iadd, 1, [index, base]), 0);
-        }
+    /// The offset of an element of an array, in bytes from the start of the array if it is not a constant. Stores beyond
+    /// the end have an element.
+    fn element(&mut self, array: Array, register: ArrayRegister) -> (Option<Source>, u32) {
+        let Some(index) = register.indirect else {
+            return (None, array.offset + register.base.min(array.elements) * 16);
+        };
+        let index = self.source_of_def(index);
+        let index = self.plus(index, register.base);
         let (last, shift) = (self.word(array.elements), self.word(4));
-        let clamped = lane(self.computed(AluOp::Umin, 1, [index, last]), 0);
+        let clamped = lane(self.computed(AluOp::Umin, 1, [lane(index, 0), last]), 0);
         (Some(self.computed(AluOp::Ishl, 1, [clamped, shift])), array.offset)
     }
 
@@ -119,22 +124,36 @@ impl Selector<'_> {
         let body = self.body;
         let Some(register) = accessed_register(body, inst) else { return Ok(()) };
         let Some(array) = self.arrays[register.handle] else { return Ok(()) };
-        let (index, offset) = self.element(array, register.base, register.indirect);
         let number = self.next_operand();
         match op {
             IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => {
                 let Some(def) = body.inst_def(inst) else { return Ok(()) };
-                let temp = self.temp_of(def);
-                let to = Destination::new(File::Temporary, temp.index, body.full_mask(def) as u8 & 15);
+                let to = Destination::new(File::Temporary, self.temp_of(def).index, body.full_mask(def) as u8 & 15);
+                if register.indirect.is_none() && register.base >= array.elements {
+                    let zero = self.word(0);
+                    self.copy(to, zero);
+                    return Ok(());
+                }
+                let (index, offset) = self.element(array, register);
                 let address = self.address(Memory::Thread, number, index, offset);
-                self.load_words(to, address);
+                let Some(place) = index.filter(|_| array.stores_beyond) else {
+                    self.load_words(to, address);
+                    return Ok(());
+                };
+                let loaded = self.new_temp();
+                self.load_words(Destination::new(File::Temporary, loaded.index, to.mask), address);
+                let end = self.word(array.elements * 16);
+                let exists = self.computed(AluOp::Ult, 1, [lane(place, 0), end]);
+                self.emit(AluOp::Iand, to, [loaded, lane(exists, 0)]);
             }
             _ => {
                 let value = body.src(inst, 0);
                 let mask = body.write_mask(inst) as u8 & 15;
-                if self.is_undef(value) || mask == 0 {
+                let does_not_exist = register.indirect.is_none() && register.base >= array.elements;
+                if self.is_undef(value) || mask == 0 || does_not_exist {
                     return Ok(());
                 }
+                let (index, offset) = self.element(array, register);
                 let value = self.value(value);
                 let address = self.address(Memory::Thread, number, index, offset);
                 self.store_words(value, mask, number ^ 1, address);
@@ -143,10 +162,13 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The row of system values of a storage buffer. A run-time number beyond the last buffer gives an empty one.
+    /// The row of system values of a storage buffer. A number beyond the last buffer gives an empty one.
     fn buffer(&mut self, inst: Inst, source: usize) -> Source {
         let count = self.shader.info.num_ssbos;
-        let number = self.block_of(inst, source);
+        let number = match self.block_of(inst, source) {
+            Number::Constant(number) => Number::Constant(number.min(count)),
+            number => number,
+        };
         self.numbered_row(number, count.saturating_add(1).min(MAX_BLOCKS), SystemRow::StorageBuffer)
     }
 

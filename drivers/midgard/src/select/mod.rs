@@ -20,6 +20,7 @@ use cranelift_entity::SecondaryMap;
 use tgsi_ir::body::{CfEvent, JumpKind};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader};
+use tgsi_registers::chase::accessed_register;
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use crate::MidgardError;
@@ -43,6 +44,8 @@ struct Array {
     offset: u32,
     /// The number of elements.
     elements: u32,
+    /// Whether stores may write the element after the last one.
+    stores_beyond: bool,
 }
 
 struct Selector<'a> {
@@ -149,11 +152,19 @@ impl<'a> Selector<'a> {
             }
             let elements = body.index(inst, IndexKind::NumArrayElems) as u32;
             if let Some(def) = body.inst_def(inst).filter(|_| elements != 0) {
-                self.arrays[def] = Some(Array { offset: self.stack, elements });
+                self.arrays[def] = Some(Array { offset: self.stack, elements, stores_beyond: false });
                 // Accesses beyond the end have an element.
                 let size = elements.checked_add(1).and_then(|count| count.checked_mul(16));
                 let end = size.and_then(|size| self.stack.checked_add(size)).filter(|&end| end < 1 << 17);
                 self.stack = end.ok_or_else(|| self.lacks(inst, "arrays of more than 128 KiB"))?;
+            }
+        }
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            if body.intrinsic(inst) == Some(IntrinsicOp::StoreRegIndirect)
+                && let Some(register) = accessed_register(body, inst)
+                && let Some(array) = &mut self.arrays[register.handle]
+            {
+                array.stores_beyond = true;
             }
         }
         Ok(())

@@ -133,7 +133,30 @@ impl Selector<'_> {
         };
         let last = self.word(count.saturating_sub(1));
         let index = self.computed(AluOp::Umin, 1, [lane(index, 0), last]);
-        let rows: Vec<SystemRow> = (0..count).map(row).collect();
+        self.row_at(index, (0..count).map(row).collect())
+    }
+
+    /// The row of system values of a texture or image. A run-time number beyond `end` gives the row of `end`, and a
+    /// negative one that of an element that does not exist.
+    pub(super) fn element_row(&mut self, number: Number, end: u32, row: impl Fn(u32) -> SystemRow) -> Source {
+        match number {
+            Number::Constant(number) => self.system_row(row(number)),
+            Number::Dynamic(index) => {
+                let index = self.limited(index, end);
+                self.row_at(index, (0..=end).map(row).chain([SystemRow::Zero]).collect())
+            }
+        }
+    }
+
+    /// The index of a row: a signed number up to `end`, and the number after it for negative ones.
+    pub(super) fn limited(&mut self, index: Source, end: u32) -> Source {
+        let [last, negative] = [end, end + 1].map(|word| self.word(word));
+        let index = lane(self.computed(AluOp::Imin, 1, [lane(index, 0), last]), 0);
+        lane(self.computed(AluOp::Umin, 1, [index, negative]), 0)
+    }
+
+    /// One of consecutive rows of system values, by an index that has a row.
+    pub(super) fn row_at(&mut self, index: Source, rows: Vec<SystemRow>) -> Source {
         let first = self.consecutive_rows(rows);
         let temp = self.new_temp();
         let to = tgsi_vec4::simple::Destination::new(File::Temporary, temp.index, 15);

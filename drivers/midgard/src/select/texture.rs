@@ -72,7 +72,7 @@ impl Selector<'_> {
                 Ok(())
             }
             TexOp::TextureSamples => {
-                let samples = self.numbered_row(unit, self.textures_end() + 1, SystemRow::TextureSamples);
+                let samples = self.element_row(unit, self.textures_end(), SystemRow::TextureSamples);
                 self.copy(target, lane(samples, 0));
                 Ok(())
             }
@@ -126,6 +126,8 @@ impl Selector<'_> {
             }
             Number::Dynamic(texture) => texture,
         };
+        let end = self.textures_end().min(MAX_ROWS / LEVELS - 2);
+        let texture = self.limited(texture, end);
         let bits = self.word(LEVELS.trailing_zeros());
         let first = lane(self.computed(AluOp::Ishl, 1, [texture, bits]), 0);
         let level = match level {
@@ -133,8 +135,8 @@ impl Selector<'_> {
             Number::Dynamic(level) => level,
         };
         let row = lane(self.computed(AluOp::Iadd, 1, [first, level]), 0);
-        let count = (self.textures_end() + 1).saturating_mul(LEVELS).min(MAX_ROWS);
-        self.numbered_row(Number::Dynamic(row), count, |row| size(row / LEVELS, row % LEVELS))
+        let rows = (0..=end).flat_map(|texture| (0..LEVELS).map(move |level| size(texture, level)));
+        self.row_at(row, rows.chain([SystemRow::Zero; LEVELS as usize]).collect())
     }
 
     /// The size of a texture at a level.

@@ -120,6 +120,7 @@ fn sizes() {
         (SystemRow::Counters(2), [0, 0x0001_0003, 0, 0]),
         (SystemRow::SamplePosition(3), [0.625_f32.to_bits(), 0.875_f32.to_bits(), 0, 0]),
         (SystemRow::Workgroups, [0; 4]),
+        (SystemRow::Zero, [0; 4]),
     ];
     for (row, expected) in rows {
         let mut program = program(Stage::Vertex, &[uniform_row(26, 3, 0), store(0)]);
