@@ -200,6 +200,10 @@ pub struct Fidelity {
     /// Operations that the executor of the code may round differently from the IR. If there are any, their results for
     /// NaN and infinities may differ too, as may those of sums and products. Empty if interpreters run the code.
     pub device_ops: &'static [AluOp],
+    /// A load that is partly beyond the end of a buffer gives the words that exist. In the IR it is 0.
+    pub loads_words: bool,
+    /// Addresses of words in buffers are rounded down to multiples of four.
+    pub aligns_addresses: bool,
     /// The limits of textures and images.
     pub textures: TextureLimits,
 }

@@ -136,6 +136,8 @@ impl Target for IntelTarget {
 
     fn fidelity(&self, stage: ShaderStage) -> Fidelity {
         let mut fidelity = Fidelity::default();
+        fidelity.loads_words = true;
+        fidelity.aligns_addresses = true;
         if stage == ShaderStage::Fragment {
             return fidelity;
         }

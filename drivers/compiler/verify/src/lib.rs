@@ -42,6 +42,7 @@ pub use compare::compare;
 pub use executor::{Executor, ExecutorError, ExecutorKind, RunResult};
 pub use inputs::make_inputs;
 pub use interface::interface;
+pub use limited::LimitedResources;
 pub use mismatch::shortest;
 pub use precision::OpcodeTotals;
 pub use recorded::RecordedTotals;

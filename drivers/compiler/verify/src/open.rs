@@ -74,12 +74,22 @@ fn change_periodic(body: &mut Body, inst: Inst, op: AluOp) -> bool {
 }
 
 /// Rounds the address of a buffer access down to a multiple of four, as the driver does.
-fn change_address(body: &mut Body, inst: Inst) -> bool {
+pub fn change_address(body: &mut Body, inst: Inst) -> bool {
     let number = match body.intrinsic(inst) {
         Some(IntrinsicOp::LoadSsbo | IntrinsicOp::SsboAtomic | IntrinsicOp::SsboAtomicSwap) => 1,
         Some(IntrinsicOp::StoreSsbo) => 2,
         _ => return false,
     };
+    round_address(body, inst, number)
+}
+
+/// Rounds the address of a load of uniforms down to a multiple of four.
+pub fn change_uniform_address(body: &mut Body, inst: Inst) -> bool {
+    body.intrinsic(inst) == Some(IntrinsicOp::LoadUbo) && round_address(body, inst, 1)
+}
+
+/// Rounds the address in a source down to a multiple of four.
+fn round_address(body: &mut Body, inst: Inst, number: usize) -> bool {
     let address = body.src(inst, number);
     let mut b = Builder::new(body, Cursor::Before(inst));
     let mask = b.u32_const(!3);

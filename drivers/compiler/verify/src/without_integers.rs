@@ -2,14 +2,18 @@
 
 use tgsi_compiler::Target;
 use tgsi_ir::ShaderStage;
+use tgsi_ir::Shape;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Body, InstData};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
-use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
-use crate::open::{UndefinedOperation, flush_projection, flush_reciprocal, multiply_by_reciprocal};
+use crate::open::{
+    UndefinedOperation, change_address, change_uniform_address, flush_projection, flush_reciprocal,
+    multiply_by_reciprocal,
+};
 
 /// Returns the kinds of operations that a target leaves open in shaders of a stage.
 pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedOperation> {
@@ -25,6 +29,8 @@ pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedO
         (fidelity.approximations.contains(&AluOp::Fdiv), KINDS_WITHOUT_DIVISION),
         (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),
         (fidelity.approximations.contains(&AluOp::FlrpMad), KINDS_WITHOUT_INTERPOLATION),
+        (fidelity.loads_words, KINDS_BY_WORDS),
+        (fidelity.aligns_addresses, KINDS_WITHOUT_ALIGNMENT),
     ] {
         kinds.extend(open.iter().filter(|_| is_open));
     }
@@ -95,6 +101,16 @@ const KINDS_WITHOUT_ROOTS: &[UndefinedOperation] =
 const KINDS_WITHOUT_INTERPOLATION: &[UndefinedOperation] =
     &[UndefinedOperation::of_error("interpolation of ends of different magnitude", change_interpolation)];
 
+/// Operations that a target leaves open if it loads those words of a buffer that exist.
+const KINDS_BY_WORDS: &[UndefinedOperation] =
+    &[UndefinedOperation::of("load that is partly beyond a buffer", split_load)];
+
+/// Operations that a target leaves open if it rounds addresses down.
+const KINDS_WITHOUT_ALIGNMENT: &[UndefinedOperation] = &[
+    UndefinedOperation::of("uniform at an address that is not a multiple of four", change_uniform_address),
+    UndefinedOperation::of("buffer at an address that is not a multiple of four", change_address),
+];
+
 /// Operations that all targets leave open.
 const KINDS_EVERYWHERE: &[UndefinedOperation] = &[
     UndefinedOperation::of("clock", |body, inst| change_clock(body, inst, 3)),
@@ -113,6 +129,29 @@ pub fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(
     let mut b = Builder::new(body, Cursor::After(inst));
     let result = change(&mut b, def.into(), count);
     readers.into_iter().for_each(|reader| body.set_src(reader, result));
+}
+
+/// Replaces a load of several words from a storage buffer by loads of one word.
+fn split_load(body: &mut Body, inst: Inst) -> bool {
+    let Some(def) = body.inst_def(inst).filter(|_| body.intrinsic(inst) == Some(IntrinsicOp::LoadSsbo)) else {
+        return false;
+    };
+    if body.bit_size(def) != 32 || body.num_components(def) == 1 {
+        return false;
+    }
+    let [buffer, address] = [0, 1].map(|number| body.src(inst, number));
+    change_result(body, inst, def, |b, _, count| {
+        let words: Vec<AluSrc> = (0..u32::from(count))
+            .map(|word| {
+                let offset = b.u32_const(word * 4);
+                let address = b.alu(AluOp::Iadd, &[address, offset]);
+                let alignment = [(IndexKind::AlignMul, 4)];
+                b.intrinsic_def(IntrinsicOp::LoadSsbo, &[buffer, address], &alignment, Shape::new(1, 32)).into()
+            })
+            .collect();
+        b.vec(&words)
+    });
+    true
 }
 
 /// Tests whether the magnitude of a float is below a bound.
