@@ -139,6 +139,9 @@ impl Target for IntelTarget {
         fidelity.loads_words = true;
         fidelity.aligns_addresses = true;
         if stage == ShaderStage::Fragment {
+            if self.options.fuse_mad {
+                fidelity.approximations = &[AluOp::Fadd, AluOp::Fdot2, AluOp::Fdot3, AluOp::Fdot4];
+            }
             return fidelity;
         }
         // The simulator rounds these from 64 bits.

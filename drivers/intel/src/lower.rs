@@ -11,6 +11,7 @@
 //! | other than of fragments: vectors to registers | results are written to components of vectors at once |
 //! | trivial accesses | selection finds registers by the chase functions |
 
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::divergence::{DivergenceOptions, analyze_divergence};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
@@ -24,7 +25,7 @@ use tgsi_ir::passes::{
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Shader, ShaderStage};
 use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
-use tgsi_registers::lower::{LowerError, Vec4Target, lower_structure};
+use tgsi_registers::lower::{LowerError, Vec4Target, fuse_sums, lower_structure};
 use tgsi_registers::modifiers::ModifierPolicy;
 use tgsi_registers::move_vec_src_uses_to_dest::MoveVecSrcOptions;
 use tgsi_registers::{
@@ -95,6 +96,11 @@ impl IntelOptions {
         lower_structure(shader, &target, passes)?;
         if is_scalar(shader.stage) {
             to_scalars(shader, &target, passes);
+            // Late, so that checks of optimised shaders see products and sums.
+            if self.optimize && self.fuse_mad {
+                passes.run_on(shader, "intel:fuse_sums", |s| fuse_sums(s, AluOp::Ffma));
+                passes.run_on(shader, "intel:opt_dce", opt_dce);
+            }
         }
         passes.run_on(shader, "intel:lower_bool_to_int32", lower_bool_to_int32);
         while passes.run_on(shader, "intel:opt_copy_prop", opt_copy_prop) {

@@ -25,6 +25,7 @@ tgsi_compiler::driver_options! {
         /// for each. Fragments read values that hardware provides once for all lanes as attributes, see
         /// [`FragmentSystemValues`](crate::program::FragmentSystemValues). For runs on the simulator.
         has_lanes: bool = false;
+        fuse_mad: bool = true, "no_mad" = false, "Products and sums of fragments stay separate, and are rounded separately.";
         compaction: bool = true, "no_compaction" = false, "All instructions have 128 bits.";
         /// For tests of spilling, and to see its costs.
         few_registers: bool = false,

@@ -6,8 +6,8 @@
 //! 32x4 %5 = fadd %4, %2
 //! ```
 //!
-//! `fmad` rounds both results, as the two instructions do; nothing marked exact is fused, because some machines round
-//! once. If both operands of a sum are such products, the later one is fused. Linear.
+//! `fmad` rounds both results, as the two instructions do; `ffma` rounds once. Nothing marked exact is fused, because some
+//! machines round once in either case. If both operands of a sum are such products, the later one is fused. Linear.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -15,11 +15,12 @@ use tgsi_ir::{Body, Builder, Cursor, Inst, Shader, Swizzle};
 
 use super::lower_float_comparisons::operand;
 
-/// Fuses sums. Must run on values in SSA form. Returns whether anything changed.
-pub(crate) fn fuse_sums(shader: &mut Shader) -> bool {
+/// Fuses sums of 32-bit floats into `op`: [`Fmad`](AluOp::Fmad) or [`Ffma`](AluOp::Ffma). Must run on values in SSA form.
+/// Returns whether anything changed.
+pub fn fuse_sums(shader: &mut Shader, op: AluOp) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        progress |= body.visit_insts(fuse);
+        progress |= body.visit_insts(|body, inst| fuse(body, inst, op));
     }
     progress
 }
@@ -51,7 +52,7 @@ fn product(body: &Body, inst: Inst, number: usize) -> Option<Product> {
     is_here.then_some(Product { inst: producer, components: source, is_negated })
 }
 
-fn fuse(body: &mut Body, inst: Inst) -> bool {
+fn fuse(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     let Some((AluOp::Fadd, flags)) = body.alu(inst) else { return false };
     let Some(def) = body.inst_def(inst).filter(|&def| body.bit_size(def) == 32) else { return false };
     if flags.is_exact() {
@@ -73,7 +74,7 @@ fn fuse(body: &mut Body, inst: Inst) -> bool {
     if product.is_negated {
         first = AluSrc::new(builder.alu_sized(AluOp::Fneg, count, &[first]), Swizzle::IDENTITY);
     }
-    let sum = builder.alu_sized(AluOp::Fmad, count, &[first, factors[1], addend]);
+    let sum = builder.alu_sized(op, count, &[first, factors[1], addend]);
     body.replace_all_uses(def, sum);
     body.remove_inst(inst);
     true

@@ -52,7 +52,7 @@ use crate::modifiers::ModifierPolicy;
 use crate::{IsOperand, NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use form_dot_products::form_dot_products;
-use fuse_sums::fuse_sums;
+pub use fuse_sums::fuse_sums;
 use lower_control_flow::{flatten_branches, unroll_loops};
 use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 #[doc(hidden)]
@@ -374,7 +374,7 @@ pub fn lower_to_registers(shader: &mut Shader, target: &Vec4Target<'_>, passes: 
         simplify_operands(shader, target, passes);
     }
     if target.optimize && target.fuses_sums && target.forms_multiply_adds {
-        passes.run_on(shader, "registers:fuse_sums", fuse_sums);
+        passes.run_on(shader, "registers:fuse_sums", |s| fuse_sums(s, AluOp::Fmad));
     }
     passes.run_on(shader, "registers:opt_dce", opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

@@ -29,6 +29,7 @@ pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedO
         (fidelity.approximations.contains(&AluOp::Fdiv), KINDS_WITHOUT_DIVISION),
         (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),
         (fidelity.approximations.contains(&AluOp::FlrpMad), KINDS_WITHOUT_INTERPOLATION),
+        (fidelity.approximations.contains(&AluOp::Fadd), KINDS_WITHOUT_PRODUCTS),
         (fidelity.loads_words, KINDS_BY_WORDS),
         (fidelity.aligns_addresses, KINDS_WITHOUT_ALIGNMENT),
     ] {
@@ -109,6 +110,12 @@ const KINDS_BY_WORDS: &[UndefinedOperation] =
 const KINDS_WITHOUT_ALIGNMENT: &[UndefinedOperation] = &[
     UndefinedOperation::of("uniform at an address that is not a multiple of four", change_uniform_address),
     UndefinedOperation::of("buffer at an address that is not a multiple of four", change_address),
+];
+
+/// Operations that a target leaves open if it does not round products that are added.
+const KINDS_WITHOUT_PRODUCTS: &[UndefinedOperation] = &[
+    UndefinedOperation::of("product that is added", |body, inst| change_sum(body, inst, 1)),
+    UndefinedOperation::of("product that is added", |body, inst| change_sum(body, inst, 0)),
 ];
 
 /// Operations that all targets leave open.
@@ -379,6 +386,71 @@ fn change_quotient(body: &mut Body, inst: Inst) -> bool {
         b.alu_sized(AluOp::Fmul, count, &[dividend, reciprocal.into()])
     });
     true
+}
+
+/// Adds products without rounding them: the operand of a sum, if it is a product, preferably that with a number; all but
+/// the last product of a dot product.
+fn change_sum(body: &mut Body, inst: Inst, preferred: usize) -> bool {
+    let (Some((op, flags)), Some(def)) = (body.alu(inst), body.inst_def(inst)) else { return false };
+    if flags.is_exact() || body.bit_size(def) != 32 {
+        return false;
+    }
+    match op {
+        AluOp::Fadd => {
+            let operands = [0, 1].map(|number| AluSrc::of(body, body.source(inst, number)));
+            let Some((number, factors)) = [preferred, 1 - preferred]
+                .into_iter()
+                .find_map(|number| Some((number, factors(body, operands[number])?)))
+            else {
+                return false;
+            };
+            change_result(body, inst, def, |b, _, count| {
+                b.alu_sized(AluOp::Ffma, count, &[factors[0], factors[1], operands[1 - number]])
+            });
+        }
+        AluOp::Fdot2 | AluOp::Fdot3 | AluOp::Fdot4 => {
+            let operands = [0, 1].map(|number| AluSrc::of(body, body.source(inst, number)));
+            let width = op.info().input_sizes[0];
+            change_result(body, inst, def, |b, _, _| {
+                let factors =
+                    |c: u8| operands.map(|operand| AluSrc::component(operand.def, operand.swizzle.get(usize::from(c))));
+                let last = factors(width - 1);
+                let sum = b.alu_sized(AluOp::Fmul, 1, &last);
+                (0..width - 1).rev().fold(sum, |sum, c| {
+                    let [x, y] = factors(c);
+                    b.alu_sized(AluOp::Ffma, 1, &[x, y, sum.into()])
+                })
+            });
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// The factors of an operand that is a product or its negation.
+fn factors(body: &mut Body, operand: AluSrc) -> Option<[AluSrc; 2]> {
+    let mut producer = body.def_inst(operand.def);
+    let mut swizzle = operand.swizzle;
+    let is_negated = body.alu_op(producer) == Some(AluOp::Fneg);
+    if is_negated {
+        let inner = AluSrc::of(body, body.source(producer, 0));
+        swizzle = swizzle.compose(inner.swizzle);
+        producer = body.def_inst(inner.def);
+    }
+    let (op, flags) = body.alu(producer)?;
+    if op != AluOp::Fmul || flags.is_exact() {
+        return None;
+    }
+    let mut factors = [0, 1].map(|number| {
+        let factor = AluSrc::of(body, body.source(producer, number));
+        AluSrc::new(factor.def, swizzle.compose(factor.swizzle))
+    });
+    if is_negated {
+        let count = body.num_components(factors[0].def);
+        let mut b = Builder::new(body, Cursor::After(producer));
+        factors[0].def = b.alu_sized(AluOp::Fneg, count, &[factors[0].def.into()]);
+    }
+    Some(factors)
 }
 
 /// Changes the last bits of a normalized number.
