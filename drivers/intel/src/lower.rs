@@ -52,6 +52,8 @@ impl IntelOptions {
             lower_fmod: true,
             lower_fceil: true,
             lower_fmulz: true,
+            lower_doubles: DoubleOps::ALL,
+            software_doubles: true,
             lower_fdph: is_scalar,
             fdot_replicates: !is_scalar,
             lower_vector_cmp: true,
@@ -122,8 +124,6 @@ impl IntelOptions {
 fn lower_unknown_words(shader: &mut Shader, compiler: &CompilerOptions, passes: &mut Passes<'_>) {
     let lowering = CompilerOptions {
         lower_int64: Int64Ops::ALL,
-        lower_doubles: DoubleOps::ALL,
-        software_doubles: true,
         lower_frexp: true,
         lower_pack_vectors: true,
         lower_pack_32_4x8_split: true,

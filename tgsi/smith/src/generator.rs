@@ -9,6 +9,17 @@ use tgsi::builder::{BuildError, RegisterArray, ShaderBuilder, Subroutine};
 use tgsi::shader::{Dst, Indirect, Instruction, Register, Shader, Src};
 use tgsi::tables::{Opcode, PixelFormat, Processor, TextureTarget};
 
+/// The vertices that a geometry shader emits.
+#[derive(Clone, Copy, Default)]
+pub(super) struct EmittedVertices {
+    /// The limit that the shader declares.
+    pub(super) most: u32,
+    /// An upper bound of the vertices of all primitives.
+    pub(super) bound: u32,
+    /// Whether there may be several primitives.
+    pub(super) ends_primitives: bool,
+}
+
 /// The control flow around a statement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Context {
@@ -55,6 +66,8 @@ pub(super) struct Generator<'a> {
     pub(super) block: [u32; 3],
     /// Number of output vertices of a patch.
     pub(super) patch_vertices: u16,
+    /// The vertices that a geometry shader emits.
+    pub(super) emitted: EmittedVertices,
     /// Whether fragments are discarded, so that no instruction may depend on other lanes.
     pub(super) kills: bool,
     /// The register with the lane's first address, if there is memory.
@@ -112,6 +125,7 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
         vertices: 1,
         block: [4, 1, 1],
         patch_vertices: 1,
+        emitted: EmittedVertices::default(),
         kills: false,
         lane_base: None,
         images: [None; 2],
@@ -148,6 +162,7 @@ impl Generator<'_> {
             self.subroutine(number);
             number += 1;
         }
+        self.bound_vertices();
     }
 
     /// Whether the budget allows another statement.

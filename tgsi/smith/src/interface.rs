@@ -1,7 +1,7 @@
 //! The interface of a shader: properties, inputs, outputs, system values, and the stores of results at the end.
 
 use super::Features;
-use super::generator::Generator;
+use super::generator::{EmittedVertices, Generator};
 use super::registers::{Array, Input, Output, RegisterType, SystemInput};
 use tgsi::builder::{Io, RegisterArray};
 use tgsi::shader::{Declaration, DeclarationInterpolation, Dst, Indirect, Register, Src};
@@ -23,6 +23,9 @@ pub fn holds_integers(declaration: &Declaration) -> bool {
 
 /// Number of vertices of a patch that a tessellation stage reads.
 const PATCH_VERTICES: u16 = 4;
+
+/// The largest declared number of vertices of a geometry shader.
+const MAX_VERTICES: u32 = 1024;
 
 impl Generator<'_> {
     /// Declares the inputs and outputs of the shader.
@@ -79,6 +82,7 @@ impl Generator<'_> {
                 let output = self.choices.of([Primitive::Points, Primitive::LineStrip, Primitive::TriangleStrip]);
                 self.builder.property(GsOutputPrimitive, u32::from(output.value()));
                 let most = 1 + self.choices.below(8) as u32;
+                self.emitted.most = most;
                 self.builder.property(GsMaxOutputVertices, most);
             }
             Processor::TessControl => {
@@ -319,6 +323,16 @@ impl Generator<'_> {
         if self.stage == Processor::Geometry {
             let stream = self.builder.immediate_u32(&[0]).replicated(0);
             self.builder.emit(Opcode::Emit, None, &[stream]);
+            self.emitted.bound += 1;
+        }
+    }
+
+    /// Raises the declared number of vertices if there are several primitives: machines count the vertices of all of
+    /// them, and the interpreter those of each.
+    pub(super) fn bound_vertices(&mut self) {
+        let EmittedVertices { most, bound, ends_primitives } = self.emitted;
+        if ends_primitives && bound > most {
+            self.builder.property(PropertyName::GsMaxOutputVertices, bound.min(MAX_VERTICES));
         }
     }
 

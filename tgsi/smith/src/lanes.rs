@@ -8,6 +8,9 @@ use super::registers::RegisterType;
 use tgsi::shader::{Dst, Indirect, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{MemoryQualifiers, MemoryType, Opcode, Processor};
 
+/// The iterations of a loop, at most.
+const MAX_ITERATIONS: u32 = 4;
+
 impl Generator<'_> {
     /// Emits votes, derivatives, or reads of a lane given by number.
     pub(super) fn lanes(&mut self, context: Context) {
@@ -61,7 +64,7 @@ impl Generator<'_> {
             Processor::Fragment if !self.integers => self.kill(),
             _ if !self.integers => self.small_expression(),
             Processor::Fragment => self.fragment_special(),
-            Processor::Geometry => self.geometry_special(),
+            Processor::Geometry => self.geometry_special(context),
             Processor::TessControl if self.together(context) => self.exchange_outputs(),
             Processor::Compute if self.together(context) && self.features.contains(Features::MEMORY) => {
                 self.exchange_shared();
@@ -149,12 +152,16 @@ impl Generator<'_> {
     }
 
     /// Emits a vertex, after writing all outputs, which are undefined after `EMIT`.
-    fn geometry_special(&mut self) {
+    fn geometry_special(&mut self, context: Context) {
         let stream = self.builder.immediate_u32(&[0]).replicated(0);
         if self.choices.one_in(3) {
             self.emit(Opcode::Endprim, None, &[stream]);
+            self.emitted.ends_primitives = true;
         } else {
             self.results();
+            // Loops have up to four iterations; a subroutine may be called several times.
+            let repetitions = MAX_ITERATIONS.pow(context.loops.min(4)) << (context.subroutine.is_some() as u32 * 4);
+            self.emitted.bound += repetitions - 1;
         }
     }
 

@@ -7,7 +7,7 @@ use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
 use tgsi_compiler::{InterfaceIntegers, is_integer};
 use tgsi_environment::Random;
 use tgsi_environment::special;
-use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES};
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, SystemValue};
 
 /// Kinds of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -249,6 +249,9 @@ pub fn make_inputs(shader: &Shader, seed: u64) -> Inputs {
             }
         }
     }
+    // A shader may read the system value or `READ_HELPER`; both give the same answer.
+    let asks = registers(File::SystemValue).any(|d| d.semantic.is_some_and(|s| s.name == Semantic::HelperInvocation));
+    inputs.helpers = (0..lanes).map(|lane| asks && is_helper(lane as u32)).collect();
     for declaration in registers(File::SystemValue) {
         let Some(semantic) = declaration.semantic else { continue };
         let Some(value) = semantic.name.system_value() else { continue };
@@ -259,6 +262,12 @@ pub fn make_inputs(shader: &Shader, seed: u64) -> Inputs {
             })
             .collect();
         inputs.system_values.insert(value, words);
+    }
+    // Helpers cover no samples, other invocations at least one.
+    if let Some(lanes) = inputs.system_values.get_mut(&SystemValue::SampleMaskIn).and_then(|words| words.first_mut()) {
+        for (word, is_helper) in lanes.iter_mut().zip(&inputs.helpers) {
+            *word = if *is_helper { 0 } else { (*word).max(1) };
+        }
     }
     let buffers = registers(File::Constant)
         .chain(registers(File::ConstantBuffer))
@@ -289,9 +298,6 @@ pub fn make_inputs(shader: &Shader, seed: u64) -> Inputs {
         }
     }
     inputs.shared_size = 4096;
-    // A shader may read the system value or `READ_HELPER`; both give the same answer.
-    let asks = registers(File::SystemValue).any(|d| d.semantic.is_some_and(|s| s.name == Semantic::HelperInvocation));
-    inputs.helpers = (0..lanes).map(|lane| asks && is_helper(lane as u32)).collect();
     inputs.framebuffer = LaneRegisters::new(lanes, 8);
     for register in 0..8 {
         for component in 0..4 {

@@ -30,6 +30,7 @@ pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedO
         (fidelity.approximations.contains(&AluOp::Frsq), KINDS_WITHOUT_ROOTS),
         (fidelity.approximations.contains(&AluOp::FlrpMad), KINDS_WITHOUT_INTERPOLATION),
         (fidelity.approximations.contains(&AluOp::Fadd), KINDS_WITHOUT_PRODUCTS),
+        (target.compiler_options(stage).software_doubles, KINDS_OF_DOUBLES),
         (fidelity.loads_words, KINDS_BY_WORDS),
         (fidelity.aligns_addresses, KINDS_WITHOUT_ALIGNMENT),
     ] {
@@ -102,6 +103,12 @@ const KINDS_WITHOUT_ROOTS: &[UndefinedOperation] =
 const KINDS_WITHOUT_INTERPOLATION: &[UndefinedOperation] =
     &[UndefinedOperation::of_error("interpolation of ends of different magnitude", change_interpolation)];
 
+/// Operations that a target leaves open if it computes doubles by integers: the last place of quotients and roots.
+const KINDS_OF_DOUBLES: &[UndefinedOperation] = &[
+    UndefinedOperation::of("quotient or root of doubles", |body, inst| change_double(body, inst, 1)),
+    UndefinedOperation::of("quotient or root of doubles", |body, inst| change_double(body, inst, u64::MAX)),
+];
+
 /// Operations that a target leaves open if it loads those words of a buffer that exist.
 const KINDS_BY_WORDS: &[UndefinedOperation] =
     &[UndefinedOperation::of("load that is partly beyond a buffer", split_load)];
@@ -136,6 +143,20 @@ pub fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(
     let mut b = Builder::new(body, Cursor::After(inst));
     let result = change(&mut b, def.into(), count);
     readers.into_iter().for_each(|reader| body.set_src(reader, result));
+}
+
+/// Adds units in the last place to a quotient or root of doubles.
+fn change_double(body: &mut Body, inst: Inst, units: u64) -> bool {
+    let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+    let is_inexact = matches!(op, AluOp::Frcp | AluOp::Fdiv | AluOp::Fsqrt | AluOp::Frsq);
+    if !is_inexact || body.bit_size(def) != 64 {
+        return false;
+    }
+    change_result(body, inst, def, |b, result, count| {
+        let units = b.constant(64, &[units]);
+        b.alu_sized(AluOp::Iadd, count, &[result, AluSrc::component(units, 0)])
+    });
+    true
 }
 
 /// Replaces a load of several words from a storage buffer by loads of one word.

@@ -18,6 +18,7 @@ mod messages;
 mod operands;
 mod operation;
 mod outputs;
+mod payload;
 mod spill;
 
 use tgsi_vec4::allocate::{AllocationMode, allocate};
@@ -34,12 +35,14 @@ use crate::vec4::encoded;
 
 use emit::Emitter;
 use layout::Layout;
+use payload::remove_unread_parameters;
 use spill::Spills;
 
 pub use operation::{EvaluationPlace, FragmentOp, Lookup, PAYLOAD_VECTORS, PayloadValue, TypedAccess, TypedMessage};
 
 /// The passes before allocation, rerun until none changes anything.
-const PASSES: [fn(&mut Program) -> bool; 3] = [propagate_copies, remove_dead_code, propagate_backward];
+const PASSES: [fn(&mut Program) -> bool; 4] =
+    [propagate_copies, remove_dead_code, remove_unread_parameters, propagate_backward];
 
 /// Bounds the rounds through the passes.
 const MAX_ROUNDS: usize = 4;
