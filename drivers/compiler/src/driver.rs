@@ -177,6 +177,8 @@ pub struct TextureLimits {
     /// The bits of coordinates of images, if they are fewer than 32. Coordinates beyond the signed numbers of these bits
     /// become the first or the last one, which no image has.
     pub coordinate_bits: Option<u8>,
+    /// The number of images, if it is bounded: loads from others are 0, and stores have no effect.
+    pub images: Option<u32>,
     /// The last level that queries of sizes distinguish.
     pub last_level: Option<u32>,
     /// Whether lookups with gradients are lookups at an explicit level, that of

@@ -23,7 +23,7 @@ use crate::options::{Form, IntelOptions};
 use crate::program::Program;
 use crate::runner::run_program;
 use crate::scalar;
-use crate::select::{Selection, select};
+use crate::select::{RUN_UNITS, Selection, select};
 use crate::text::Listing;
 use crate::vec4;
 
@@ -139,6 +139,7 @@ impl Target for IntelTarget {
         fidelity.loads_words = true;
         fidelity.aligns_addresses = true;
         if stage == ShaderStage::Fragment {
+            fidelity.textures.images = Some(RUN_UNITS.into());
             if self.options.fuse_mad {
                 fidelity.approximations = &[AluOp::Fadd, AluOp::Fdot2, AluOp::Fdot3, AluOp::Fdot4];
             }

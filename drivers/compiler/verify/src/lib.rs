@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod approximations;
 mod checker;
 mod compare;
 mod each_pass;

@@ -24,6 +24,10 @@ impl LimitedResources<'_> {
         (image, coordinates.map(|coordinate| (coordinate as i32).clamp(!last, last) as u32), sample)
     }
 
+    fn has_image(&self, image: u32) -> bool {
+        self.limits.images.is_none_or(|images| image < images)
+    }
+
     /// The level that the gradients of a lane select.
     fn level(&mut self, request: &TextureRequest, lane: usize) -> f32 {
         let float = |words: &[[u32; 4]], component: usize| f32::from_bits(words[component][lane]);
@@ -77,17 +81,22 @@ impl Resources for LimitedResources<'_> {
     }
 
     fn image_load(&mut self, texel: ImageTexel) -> [u32; 4] {
+        if !self.has_image(texel.0) {
+            return [0; 4];
+        }
         let texel = self.limited(texel);
         self.resources.image_load(texel)
     }
 
     fn image_store(&mut self, texel: ImageTexel, value: [u32; 4]) {
-        let texel = self.limited(texel);
-        self.resources.image_store(texel, value);
+        if self.has_image(texel.0) {
+            let texel = self.limited(texel);
+            self.resources.image_store(texel, value);
+        }
     }
 
     fn image_size(&mut self, image: u32, dim: SamplerDim, is_array: bool) -> TextureSize {
-        self.resources.image_size(image, dim, is_array)
+        if self.has_image(image) { self.resources.image_size(image, dim, is_array) } else { TextureSize::default() }
     }
 
     fn stored_texels(&self) -> BTreeMap<ImageTexel, [u32; 4]> {

@@ -64,7 +64,7 @@ pub(crate) enum Selection {
 }
 
 /// The number of textures and images that runs have.
-const RUN_UNITS: u8 = 64;
+pub(crate) const RUN_UNITS: u8 = 64;
 
 struct Selector<'a> {
     shader: &'a Shader,

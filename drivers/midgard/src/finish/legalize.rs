@@ -38,10 +38,13 @@ pub(super) fn keep_texels(program: &mut MachineProgram) {
     let mut reads: Vec<(usize, usize, usize)> = Vec::new();
     let mut kept: HashSet<usize> = HashSet::new();
     for (index, instruction) in program.instructions().iter().enumerate() {
-        for register in instruction.sources.iter().filter_map(|source| texel_register(source.file, source.index)) {
+        for (number, source) in instruction.sources.iter().enumerate() {
+            let Some(register) = texel_register(source.file, source.index) else { continue };
+            // The colour is written before depth and stencil value.
+            let is_overwritten = number > 0 && matches!(instruction.op, Op::WriteOut { .. });
             if let (Some(write), is_late) = values[register] {
                 reads.push((index, register, write));
-                kept.extend(is_late.then_some(write));
+                kept.extend((is_late || is_overwritten).then_some(write));
             }
         }
         if matches!(instruction.op, Op::WriteOut { .. }) {
