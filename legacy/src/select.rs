@@ -21,7 +21,7 @@ use tgsi_ir::body::{CfEvent, InstData, JumpKind};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Def, Inst, Use};
 use tgsi_vec4::simple::{Destination, File, Instruction, SimpleMachine, Source, push_legal};
-use tgsi_vec4::{Flow, Program};
+use tgsi_vec4::{Flow, Machine, Program};
 use thiserror::Error;
 
 use crate::assign_registers::{AssignOptions, Assignment, TooManyRegisters, assign_registers};
@@ -124,6 +124,33 @@ pub fn select<M: Selection>(
     }
     selector.push_flow(Flow::End, None);
     Ok(selector.program)
+}
+
+/// The four words of a constant, its last one in the remaining components; zeros for an undefined value, and none for
+/// other values.
+pub fn constant_words(body: &Body, def: Def) -> Option<[u32; 4]> {
+    let inst = body.def_inst(def);
+    match body.inst(inst) {
+        InstData::LoadConst { .. } => {
+            let words = body.constant(inst).unwrap_or_default();
+            let last = words.len().saturating_sub(1);
+            Some([0, 1, 2, 3].map(|c: usize| words.get(c.min(last)).copied().unwrap_or(0) as u32))
+        }
+        InstData::Undef => Some([0; 4]),
+        _ => None,
+    }
+}
+
+/// The virtual temporaries of values in SSA form and of registers, for drivers with a selection of their own.
+#[derive(Clone, Default, Debug)]
+pub struct ValueTemps(SecondaryMap<Def, Option<u32>>);
+
+impl ValueTemps {
+    /// The temporary of a value, or of a register by its handle.
+    pub fn of<M: Machine>(&mut self, def: Def, program: &mut Program<M>) -> Source {
+        let temp = *self.0[def].get_or_insert_with(|| program.new_temp());
+        Source::new(File::Temporary, temp as i32)
+    }
 }
 
 fn is_constant(body: &Body, def: Def) -> bool {
@@ -233,9 +260,8 @@ impl<M: Selection> Selector<'_, M> {
 
     fn operand(&mut self, operand: Operand) -> Source {
         if let Operand::Ssa(def) = operand {
-            if is_constant(self.body, def) {
-                let words = self.body.def_constant(def).unwrap_or(&[]);
-                return self.constant([0, 1, 2, 3].map(|c| words.get(c).map_or(0, |&word| word as u32)));
+            if let Some(words) = constant_words(self.body, def) {
+                return self.constant(words);
             }
             if let Some(source) = self.program.machine.operand(self.body, def) {
                 return source;

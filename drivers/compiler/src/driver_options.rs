@@ -136,6 +136,19 @@ macro_rules! driver_options {
                 }
                 true
             }
+
+            /// The options with these names of options and profiles.
+            ///
+            /// # Errors
+            /// There is no option of a name.
+            #[allow(dead_code, reason = "some drivers have further options")]
+            pub(crate) fn of_names(names: &[&str]) -> ::core::result::Result<Self, $crate::UnknownOption> {
+                let mut options = Self::default();
+                match names.iter().find(|name| !options.set_profile(name) && !options.set_option(name)) {
+                    Some(unknown) => Err($crate::UnknownOption::new(unknown, Self::OPTIONS)),
+                    None => Ok(options),
+                }
+            }
         })?
     };
 }

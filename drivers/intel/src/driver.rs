@@ -72,13 +72,7 @@ impl Driver for Intel {
     }
 
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
-        let mut target = IntelOptions::default();
-        for &name in options {
-            if !target.set(name) {
-                return Err(UnknownOption::new(name, IntelOptions::OPTIONS));
-            }
-        }
-        Ok(Box::new(IntelTarget { options: target }))
+        Ok(Box::new(IntelTarget { options: IntelOptions::of_names(options)? }))
     }
 
     fn variants(&self) -> &'static [&'static str] {
@@ -93,12 +87,6 @@ const JSON: &str = "eu.json";
 #[derive(Clone, Debug)]
 struct IntelTarget {
     options: IntelOptions,
-}
-
-/// The error with its place in the source.
-fn located(error: IntelError, shader: &Shader) -> Box<dyn TargetError> {
-    let subject = Subject::of_inst(shader, error.inst());
-    Box::new(Located { error, subject })
 }
 
 impl IntelTarget {
@@ -151,8 +139,8 @@ impl Target for IntelTarget {
     }
 
     fn lower(&self, shader: &mut Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        self.check_stage(shader.stage).map_err(|error| located(error, shader))?;
-        self.options.lower(shader, passes).map_err(|error| located(error.into(), shader))
+        self.check_stage(shader.stage).map_err(|error| error.located(shader))?;
+        self.options.lower(shader, passes).map_err(|error| IntelError::from(error).located(shader))
     }
 
     fn emit(

@@ -39,11 +39,6 @@ tgsi_compiler::driver_options! {
 }
 
 impl IntelOptions {
-    /// Sets a profile or an option by its name. Returns whether there is one.
-    pub(crate) fn set(&mut self, name: &str) -> bool {
-        self.set_profile(name) || self.set_option(name)
-    }
-
     /// The maximum number of pushed constants: two in each of 32 registers.
     pub(crate) fn push_limit(&self) -> usize {
         if self.push { 64 } else { 0 }

@@ -5,8 +5,8 @@
 use std::any::Any;
 
 use tgsi_compiler::{
-    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, Located, ObjectFile, RunError, Runner, Subject,
-    Target, TargetError, UnknownOption,
+    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, Fidelity, ObjectFile, RunError, Runner, Target, TargetError,
+    UnknownOption,
 };
 use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
@@ -72,13 +72,7 @@ impl Driver for Midgard {
     }
 
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
-        let mut target = MidgardOptions::default();
-        for &name in options {
-            if !target.set(name) {
-                return Err(UnknownOption::new(name, MidgardOptions::OPTIONS));
-            }
-        }
-        Ok(Box::new(MidgardTarget { options: target }))
+        Ok(Box::new(MidgardTarget { options: MidgardOptions::of_names(options)? }))
     }
 
     fn variants(&self) -> &'static [&'static str] {
@@ -90,12 +84,6 @@ impl Driver for Midgard {
 #[derive(Clone, Debug)]
 struct MidgardTarget {
     options: MidgardOptions,
-}
-
-/// The error with its place in the source.
-fn located(error: MidgardError, shader: &Shader) -> Box<dyn TargetError> {
-    let subject = Subject::of_inst(shader, error.inst());
-    Box::new(Located { error, subject })
 }
 
 fn stage_of(stage: ShaderStage) -> Result<Stage, MidgardError> {
@@ -147,8 +135,8 @@ impl Target for MidgardTarget {
     }
 
     fn lower(&self, shader: &mut Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        stage_of(shader.stage).map_err(|error| located(error, shader))?;
-        self.options.lower(shader, passes).map_err(|error| located(error.into(), shader))
+        stage_of(shader.stage).map_err(|error| error.located(shader))?;
+        self.options.lower(shader, passes).map_err(|error| MidgardError::from(error).located(shader))
     }
 
     fn emit(
@@ -157,7 +145,7 @@ impl Target for MidgardTarget {
         _: Option<&tgsi::Shader>,
         passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let program = self.program(&lowered, passes).map_err(|error| located(error, &lowered))?;
+        let program = self.program(&lowered, passes).map_err(|error| error.located(&lowered))?;
         if self.options.form == Form::Listing {
             return Ok(Code::Text(listing(&program)));
         }

@@ -35,10 +35,3 @@ tgsi_compiler::driver_options! {
         "t880", "Mali T880." => |o| o.chip = Chip::T880;
     }
 }
-
-impl MidgardOptions {
-    /// Sets a profile or an option by its name. Returns whether there is one.
-    pub(crate) fn set(&mut self, name: &str) -> bool {
-        self.set_profile(name) || self.set_option(name)
-    }
-}

@@ -78,13 +78,11 @@ impl Driver for Nv40 {
     }
 
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
-        let mut target = Nv40Options::default();
-        for &name in options {
-            if !target.set(name) {
-                return Err(UnknownOption::new(name, Nv40Options::OPTIONS));
-            }
-        }
-        Ok(Box::new(Nv40Target { options: target, names: Arc::default(), linked: LinkedSlots::default() }))
+        Ok(Box::new(Nv40Target {
+            options: Nv40Options::of_names(options)?,
+            names: Arc::default(),
+            linked: LinkedSlots::default(),
+        }))
     }
 
     fn variants(&self) -> &'static [&'static str] {
@@ -103,12 +101,6 @@ struct Nv40Target {
     /// The names of uniforms, samplers and inputs; empty for languages without names.
     names: Arc<Interface>,
     linked: LinkedSlots,
-}
-
-/// The error with its place in the source.
-fn located(error: Nv40Error, shader: &Shader) -> Box<dyn TargetError> {
-    let subject = Subject::of_inst(shader, error.inst());
-    Box::new(Located { error, subject })
 }
 
 impl Nv40Options {
@@ -223,12 +215,12 @@ impl Target for Nv40Target {
     fn interface_integers(&self, optimized: &Shader) -> Result<Option<InterfaceIntegers>, Box<dyn TargetError>> {
         let mut shader = optimized.clone();
         let integers = interface_integers(&mut shader, &self.options.vec4_target(optimized.stage));
-        integers.map(Some).map_err(|error| located(error.into(), &shader))
+        integers.map(Some).map_err(|error| Nv40Error::from(error).located(&shader))
     }
 
     fn lower(&self, shader: &mut Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        self.check_stage(shader.stage).map_err(|error| located(error, shader))?;
-        self.options.lower(shader, passes).map_err(|error| located(error.into(), shader))
+        self.check_stage(shader.stage).map_err(|error| error.located(shader))?;
+        self.options.lower(shader, passes).map_err(|error| Nv40Error::from(error).located(shader))
     }
 
     fn emit(
@@ -238,7 +230,7 @@ impl Target for Nv40Target {
         passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
         let program = self.program(&lowered, passes)?;
-        let bytes = self.bytes(&program).map_err(|error| located(error, &lowered))?;
+        let bytes = self.bytes(&program).map_err(|error| error.located(&lowered))?;
         let size = size_of(&program);
         if self.options.form == Form::Listing {
             return Ok(Code::Text(String::from_utf8(bytes).unwrap_or_default()));

@@ -55,10 +55,3 @@ tgsi_compiler::driver_options! {
         };
     }
 }
-
-impl Nv40Options {
-    /// Sets a profile or an option by its name. Returns whether there is one.
-    pub(crate) fn set(&mut self, name: &str) -> bool {
-        self.set_profile(name) || self.set_option(name)
-    }
-}

@@ -5,7 +5,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
-use super::operands::{lane, swizzled};
+use super::operands::{composed, lane};
 use super::{Selector, alu};
 use crate::error::IntelError;
 use crate::isa::{Opcode, Type};
@@ -201,7 +201,7 @@ impl Selector<'_> {
             let value = self.new_temp();
             self.access(BufferAccess::Read { words: 1 }, surface, Some(value), &[place]);
             let target = self.target(def);
-            self.copy(target, swizzled(value, [0; 4]));
+            self.copy(target, composed(value, [0; 4]));
             return Ok(());
         };
         let mut operands = [None; 2];

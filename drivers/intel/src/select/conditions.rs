@@ -9,7 +9,7 @@ use tgsi_registers::chase;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source};
 
 use super::Selector;
-use super::operands::{Target, lane, swizzled};
+use super::operands::{Target, composed, lane};
 use crate::isa::{Condition, Opcode, Type};
 use crate::machine::{Alu, FLAG, IF_SET, Op};
 
@@ -59,7 +59,7 @@ impl Selector<'_> {
             None => self.source_of(boolean),
         };
         let zero = self.word(0);
-        self.compare(Alu::with(Opcode::Cmp, Type::D, Condition::Nz), mask, [swizzled(value, components), zero]);
+        self.compare(Alu::with(Opcode::Cmp, Type::D, Condition::Nz), mask, [composed(value, components), zero]);
     }
 
     /// The guard that passes if a scalar boolean holds.

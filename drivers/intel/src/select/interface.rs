@@ -8,7 +8,7 @@ use tgsi_ir::{Body, Def, Inst, InstData, Shader, ShaderStage};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::geometry::Geometry;
-use super::operands::{lane, swizzled};
+use super::operands::{composed, lane};
 use super::{Selector, alu};
 use crate::error::IntelError;
 use crate::isa::{Opcode, Type};
@@ -264,7 +264,7 @@ impl Selector<'_> {
         let source = self.source_of(body.source(inst, 0));
         let value_of = |c: u8| c.saturating_sub(component).saturating_sub(access.component);
         let to = Destination::new(File::Output, slot.into(), mask << component & 15);
-        self.emit(COPY, to, [swizzled(source, [0, 1, 2, 3].map(value_of))]);
+        self.emit(COPY, to, [composed(source, [0, 1, 2, 3].map(value_of))]);
         Ok(())
     }
 

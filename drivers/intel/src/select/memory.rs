@@ -6,7 +6,7 @@ use tgsi_ir::{Def, Inst};
 use tgsi_registers::chase::{self, Register};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
-use super::operands::{Target, lane, swizzled};
+use super::operands::{Target, composed, lane};
 use super::{Selector, alu};
 use crate::error::IntelError;
 use crate::isa::{Condition, Opcode, Type};
@@ -109,7 +109,7 @@ impl Selector<'_> {
     /// Copies components of a vector, from a first one on, to a result.
     fn deliver_vector(&mut self, def: Def, value: Source, first: u8) {
         let target = self.target(def);
-        self.emit_to(COPY, target, [swizzled(value, [0, 1, 2, 3].map(|c: u8| (c + first).min(3)))]);
+        self.emit_to(COPY, target, [composed(value, [0, 1, 2, 3].map(|c: u8| (c + first).min(3)))]);
     }
 
     pub(super) fn load_ubo(&mut self, inst: Inst) -> Result<(), IntelError> {

@@ -21,6 +21,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 use tgsi_registers::chase;
 use tgsi_registers::modifiers::ModifierPolicy;
+use tgsi_registers::select::ValueTemps;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, SimpleMachine, Source, push_legal};
 
 use crate::error::IntelError;
@@ -76,7 +77,7 @@ struct Selector<'a> {
     /// The interface of a fragment program.
     fragment: FragmentParts,
     /// The temporary of a value or a register of the IR, by value or handle.
-    temps: SecondaryMap<Def, Option<i32>>,
+    temps: ValueTemps,
     /// The first vector in scratch space, and the number of vectors, of an array of registers.
     arrays: SecondaryMap<Def, Option<(u32, u32)>>,
     /// Vectors of scratch space.
@@ -117,7 +118,7 @@ pub(crate) fn select(shader: &Shader, options: &IntelOptions) -> Result<Selectio
         program,
         interface,
         fragment,
-        temps: SecondaryMap::new(),
+        temps: ValueTemps::default(),
         arrays: SecondaryMap::new(),
         scratch: 0,
         has_lanes: options.has_lanes,

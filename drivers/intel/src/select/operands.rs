@@ -1,33 +1,16 @@
 //! Values, sources and destinations.
 
 use arrayvec::ArrayVec;
-use tgsi_ir::{Def, Inst, InstData, Use};
+use tgsi_ir::{Def, Inst, Use};
 use tgsi_registers::chase::{self, Operand, Register};
+use tgsi_registers::select::constant_words;
 use tgsi_vec4::Constants;
 use tgsi_vec4::simple::{Destination, File, Source};
+pub(super) use tgsi_vec4::simple::{Target, absolute, composed, lane, negated};
 
 use super::Selector;
 use super::memory::ArrayStore;
 use crate::machine::COPY;
-
-/// A destination, and whether the result is saturated.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
-    pub(super) to: Destination,
-    pub(super) saturate: bool,
-}
-
-impl Target {
-    /// The components written.
-    pub(super) fn mask(&self) -> u8 {
-        self.to.mask
-    }
-
-    /// The same target with fewer components.
-    pub(super) fn masked(self, mask: u8) -> Target {
-        Target { to: Destination { mask, ..self.to }, ..self }
-    }
-}
 
 /// The words that an operand reads from a row of constants, with its modifiers, which are those of floats.
 pub(crate) fn words_of(constants: &Constants, source: &Source) -> [u32; 4] {
@@ -39,53 +22,17 @@ pub(crate) fn words_of(constants: &Constants, source: &Source) -> [u32; 4] {
     })
 }
 
-/// The source with the components that a swizzle selects from its components.
-pub(super) fn swizzled(source: Source, swizzle: [u8; 4]) -> Source {
-    source.swizzled(swizzle.map(|c| source.swizzle[usize::from(c & 3)]))
-}
-
-/// The source with one component in all channels.
-pub(super) fn lane(source: Source, component: u8) -> Source {
-    swizzled(source, [component; 4])
-}
-
-/// The negated source.
-pub(super) fn negated(source: Source) -> Source {
-    Source { negate: !source.negate, ..source }
-}
-
-/// The absolute value of the source.
-pub(super) fn absolute(source: Source) -> Source {
-    Source { absolute: true, negate: false, ..source }
-}
-
 impl Selector<'_> {
     /// The temporary of a value or of a register, given by its handle.
     pub(super) fn temp_of(&mut self, def: Def) -> Source {
-        let temp = match self.temps[def] {
-            Some(temp) => temp,
-            None => {
-                let temp = self.program.new_temp() as i32;
-                self.temps[def] = Some(temp);
-                temp
-            }
-        };
-        Source::new(File::Temporary, temp)
+        self.temps.of(def, &mut self.program)
     }
 
     /// The operand that holds a value in SSA form.
     pub(super) fn value(&mut self, def: Def) -> Source {
-        let body = self.body;
-        let inst = body.def_inst(def);
-        match body.inst(inst) {
-            InstData::LoadConst { .. } => {
-                let words = body.constant(inst).unwrap_or_default();
-                let last = words.len().saturating_sub(1);
-                let word = |c: usize| words.get(c.min(last)).copied().unwrap_or(0) as u32;
-                Source::new(File::Constant, self.program.constants.intern([0, 1, 2, 3].map(word)))
-            }
-            InstData::Undef => self.word(0),
-            _ => self.operand_in_place(def).unwrap_or_else(|| self.temp_of(def)),
+        match constant_words(self.body, def) {
+            Some(words) => Source::new(File::Constant, self.program.constants.intern(words)),
+            None => self.operand_in_place(def).unwrap_or_else(|| self.temp_of(def)),
         }
     }
 
@@ -117,7 +64,7 @@ impl Selector<'_> {
     pub(super) fn alu_source(&mut self, inst: Inst, number: usize, mask: u8) -> Source {
         let source = chase::chase_alu_src(self.body, inst, number, self.policy);
         let operand = self.operand(source.operand);
-        let value = swizzled(operand, source.swizzle.of_channels(mask.into()));
+        let value = composed(operand, source.swizzle.of_channels(mask.into()));
         Source { absolute: source.absolute, negate: source.negate, ..value }
     }
 
@@ -125,7 +72,7 @@ impl Selector<'_> {
     pub(super) fn alu_source_at(&mut self, inst: Inst, number: usize, components: [u8; 4]) -> Source {
         let source = chase::chase_alu_src(self.body, inst, number, self.policy);
         let operand = self.operand(source.operand);
-        let value = swizzled(operand, components.map(|c| source.swizzle.get(usize::from(c)) & 3));
+        let value = composed(operand, components.map(|c| source.swizzle.get(usize::from(c)) & 3));
         Source { absolute: source.absolute, negate: source.negate, ..value }
     }
 
@@ -161,8 +108,7 @@ impl Selector<'_> {
     /// A target apart from the operands: results in several instructions must not overwrite them. The second value
     /// is to be given to [`deliver`](Self::deliver).
     pub(super) fn apart(&mut self, target: Target, sources: &[Source]) -> (Target, Option<Target>) {
-        let is_read = |source: &Source| source.file == File::Temporary && source.index == target.to.index;
-        if !sources.iter().any(is_read) {
+        if !sources.iter().any(|source| target.to.is_read_by(source)) {
             return (target, None);
         }
         let temp = self.new_temp();

@@ -5,7 +5,7 @@ use tgsi_ir::alu::AluOp as Ir;
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::Selector;
-use super::operands::{lane, negated, swizzled};
+use super::operands::{composed, lane, negated};
 use crate::MidgardError;
 use crate::isa::alu::{AluOp, Clamp};
 use crate::machine::Op;
@@ -127,7 +127,7 @@ impl Selector<'_> {
         }
         if let Some((alu, count)) = reduction(op) {
             // Operations on four components compare the first one again.
-            let used = |source: Source| swizzled(source, [0, 1, 2, 3].map(|c: u8| if c < count { c } else { 0 }));
+            let used = |source: Source| composed(source, [0, 1, 2, 3].map(|c: u8| if c < count { c } else { 0 }));
             self.emit(alu, target, [used(a), used(b)]);
             return Ok(());
         }

@@ -13,7 +13,7 @@ use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::Selector;
 use super::memory::{Address, operand_register};
-use super::operands::{lane, swizzled};
+use super::operands::{composed, lane};
 use super::resources::{Element, Number};
 use crate::MidgardError;
 use crate::isa::Register;
@@ -75,7 +75,7 @@ impl Selector<'_> {
         let number = self.image(inst)?;
         let row = self.element_row(number, self.images_end(), SystemRow::ImageSize);
         let target = self.target(def);
-        self.copy(target, swizzled(row, components));
+        self.copy(target, composed(row, components));
         Ok(())
     }
 
@@ -126,7 +126,7 @@ impl Selector<'_> {
             Number::Dynamic(image) => {
                 self.set_operand(number, 0b0100, image);
                 access.index = Operand { register: operand_register(number), component: 2 };
-                sources.push(swizzled(register, [2; 4]));
+                sources.push(composed(register, [2; 4]));
             }
         }
         Ok(Address { access, sources })

@@ -14,7 +14,7 @@ use tgsi_ir::{Body, Def, Inst, ShaderStage};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::Selector;
-use super::operands::{lane, shifted, swizzled};
+use super::operands::{composed, lane, shifted};
 use super::resources::Number;
 use crate::MidgardError;
 use crate::isa::alu::AluOp;
@@ -149,7 +149,7 @@ impl Selector<'_> {
         };
         let operation = self.constant_load(load);
         let first = access.component;
-        let operation = swizzled(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
+        let operation = composed(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
         self.load(target, operation, &[]);
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Selector<'_> {
         };
         let operation = self.operation(Operation::LoadStore(load));
         let first = access.component;
-        let operation = swizzled(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
+        let operation = composed(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
         self.load(target, operation, &[]);
         Ok(())
     }
@@ -291,7 +291,7 @@ impl Selector<'_> {
         let value = self.set_operand(index, output.mask, Source::new(File::Temporary, output.temp));
         // Components that are not written have the value of one that is.
         let first = output.mask.trailing_zeros() as u8 & 3;
-        let value = swizzled(value, [0, 1, 2, 3].map(|c: u8| if output.mask >> c & 1 != 0 { c } else { first }));
+        let value = composed(value, [0, 1, 2, 3].map(|c: u8| if output.mask >> c & 1 != 0 { c } else { first }));
         let store = LoadStore {
             register: Register::new(index).unwrap_or(Register::UNUSED),
             index_format: INFERRED,

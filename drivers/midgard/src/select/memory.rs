@@ -9,7 +9,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use tgsi_registers::chase::{Register as ArrayRegister, accessed_register};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
-use super::operands::{lane, swizzled};
+use super::operands::{composed, lane};
 use super::resources::Number;
 use super::{Array, Selector};
 use crate::MidgardError;
@@ -78,7 +78,7 @@ impl Selector<'_> {
         }
         if let Some(index) = index {
             let register = self.set_operand(number, 0b0100, lane(index, 0));
-            sources.push(swizzled(register, [2; 4]));
+            sources.push(composed(register, [2; 4]));
             access.index = Operand { register: operand_register(number), component: 2 };
         }
         Address { access, sources }
@@ -99,7 +99,7 @@ impl Selector<'_> {
     fn store_words(&mut self, value: Source, mask: u8, number: u8, address: Address) {
         let value = self.set_operand(number, mask, value);
         let first = mask.trailing_zeros() as u8 & 3;
-        let value = swizzled(value, [0, 1, 2, 3].map(|c: u8| if mask >> c & 1 != 0 { c } else { first }));
+        let value = composed(value, [0, 1, 2, 3].map(|c: u8| if mask >> c & 1 != 0 { c } else { first }));
         let register = Register::new(number).unwrap_or(Register::UNUSED);
         let store = LoadStore { op: LoadStoreOp::St128, register, mask, ..address.access };
         let operation = self.operation(Operation::LoadStore(store));
@@ -297,7 +297,7 @@ impl Selector<'_> {
             let to = Destination::new(File::Special, i32::from(OPERANDS + number), 0b0011);
             self.load(to, operation, &address.sources);
             let register = self.set_operand(number, 0b0100, lane(compared, 0));
-            operands = vec![register, swizzled(register, [2; 4])];
+            operands = vec![register, composed(register, [2; 4])];
             address.access = LoadStore {
                 argument: Operand { register: operand_register(number), component: 0 },
                 index: Operand { register: operand_register(number), component: 2 },
@@ -310,7 +310,7 @@ impl Selector<'_> {
         let operand = 3 | (operand_register(number).code() as u8) << 2;
         let atomic = LoadStore { op, swizzle: Swizzle(operand), ..address.access };
         let operation = self.operation(Operation::LoadStore(atomic));
-        let sources = [operation, swizzled(register, [3; 4])].into_iter().chain(operands);
+        let sources = [operation, composed(register, [3; 4])].into_iter().chain(operands);
         self.push(Instruction::new(Op::Atomic, Some(target), sources));
     }
 

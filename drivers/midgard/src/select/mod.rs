@@ -21,6 +21,7 @@ use tgsi_ir::body::{CfEvent, JumpKind};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader};
 use tgsi_registers::chase::accessed_register;
+use tgsi_registers::select::ValueTemps;
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use crate::MidgardError;
@@ -54,7 +55,7 @@ struct Selector<'a> {
     chip: Chip,
     program: MachineProgram,
     /// The temporary of a value or a register of the IR, by value or handle.
-    temps: SecondaryMap<Def, Option<i32>>,
+    temps: ValueTemps,
     /// The arrays, by handle.
     arrays: SecondaryMap<Def, Option<Array>>,
     /// The textures, samplers and images that derefs point to.
@@ -99,7 +100,7 @@ impl<'a> Selector<'a> {
             body,
             chip,
             program: MachineProgram::new(Machine { chip }, 0),
-            temps: SecondaryMap::new(),
+            temps: ValueTemps::default(),
             arrays: SecondaryMap::new(),
             elements: SecondaryMap::new(),
             operations: Vec::new(),

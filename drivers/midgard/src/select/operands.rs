@@ -2,58 +2,29 @@
 
 use tgsi_ir::{Def, Inst, InstData, Use};
 use tgsi_registers::chase::{accessed_register, load_reg_for_def, store_reg_for_def};
+use tgsi_registers::select::constant_words;
 use tgsi_vec4::simple::{Destination, File, Source};
+pub(super) use tgsi_vec4::simple::{composed, lane, negated};
 
 use super::Selector;
 use crate::machine::Op;
 
-/// The source with the components that a swizzle selects from its components.
-pub(super) fn swizzled(source: Source, swizzle: [u8; 4]) -> Source {
-    source.swizzled(swizzle.map(|c| source.swizzle[usize::from(c & 3)]))
-}
-
-/// The source with one component in all channels.
-pub(super) fn lane(source: Source, component: u8) -> Source {
-    swizzled(source, [component; 4])
-}
-
 /// The source, so that components from `first` on have the values of its first ones.
 pub(super) fn shifted(source: Source, first: u8) -> Source {
-    swizzled(source, [0, 1, 2, 3].map(|c: u8| c.saturating_sub(first)))
-}
-
-/// The negated source.
-pub(super) fn negated(source: Source) -> Source {
-    Source { negate: !source.negate, ..source }
+    composed(source, [0, 1, 2, 3].map(|c: u8| c.saturating_sub(first)))
 }
 
 impl Selector<'_> {
     /// The temporary of a value or of a register, given by its handle.
     pub(super) fn temp_of(&mut self, def: Def) -> Source {
-        let temp = match self.temps[def] {
-            Some(temp) => temp,
-            None => {
-                let temp = self.program.new_temp() as i32;
-                self.temps[def] = Some(temp);
-                temp
-            }
-        };
-        Source::new(File::Temporary, temp)
+        self.temps.of(def, &mut self.program)
     }
 
     /// The operand that holds a value in SSA form.
     pub(super) fn value(&mut self, def: Def) -> Source {
-        let body = self.body;
-        let inst = body.def_inst(def);
-        match body.inst(inst) {
-            InstData::LoadConst { .. } => {
-                let words = body.constant(inst).unwrap_or_default();
-                let last = words.len().saturating_sub(1);
-                let word = |c: usize| words.get(c.min(last)).copied().unwrap_or(0) as u32;
-                Source::new(File::Constant, self.program.constants.intern([0, 1, 2, 3].map(word)))
-            }
-            InstData::Undef => self.word(0),
-            _ => self.uniform_in_place(def).unwrap_or_else(|| self.temp_of(def)),
+        match constant_words(self.body, def) {
+            Some(words) => Source::new(File::Constant, self.program.constants.intern(words)),
+            None => self.uniform_in_place(def).unwrap_or_else(|| self.temp_of(def)),
         }
     }
 
@@ -76,7 +47,7 @@ impl Selector<'_> {
         let source = self.body.source(inst, number);
         let swizzle = self.body.swizzle(source);
         let operand = self.source_of(source);
-        swizzled(operand, [0, 1, 2, 3].map(|c| swizzle.get(c)))
+        composed(operand, [0, 1, 2, 3].map(|c| swizzle.get(c)))
     }
 
     /// The destination of a result, with the components that a store to a register writes. An element of an array is
@@ -98,8 +69,7 @@ impl Selector<'_> {
     /// A destination apart from the operands: results in several instructions must not overwrite them. The second value
     /// is to be given to [`deliver`](Self::deliver).
     pub(super) fn apart(&mut self, target: Destination, sources: &[Source]) -> (Destination, Option<Destination>) {
-        let is_read = |source: &Source| source.file == File::Temporary && source.index == target.index;
-        if !sources.iter().any(is_read) {
+        if !sources.iter().any(|source| target.is_read_by(source)) {
             return (target, None);
         }
         (Destination { index: self.new_temp().index, ..target }, Some(target))

@@ -11,7 +11,7 @@ use tgsi_ir::{Inst, ShaderStage, Use};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::Selector;
-use super::operands::{lane, swizzled};
+use super::operands::{composed, lane};
 use super::resources::{Element, Number};
 use crate::MidgardError;
 use crate::isa::alu::AluOp;
@@ -284,7 +284,7 @@ impl Selector<'_> {
             let value = Source::new(File::Special, i32::from(OPERANDS + operand));
             let to = Destination::new(File::Special, COORDINATES.into(), 0b0011);
             // All three components are read.
-            let rest = swizzled(value, [2; 4]);
+            let rest = composed(value, [2; 4]);
             self.push(Instruction::new(Op::Load, Some(to), [operation, value, rest]));
             written = 0b0011;
         } else {
@@ -348,7 +348,7 @@ impl Selector<'_> {
         }
         let source = self.source_of(offset);
         let last = count - 1;
-        self.set_coordinates(1, 0b1110, swizzled(source, [0, 0, 1.min(last), 2.min(last)]));
+        self.set_coordinates(1, 0b1110, composed(source, [0, 0, 1.min(last), 2.min(last)]));
         // Components that the offset lacks.
         if let Some(mask) = [0b1100, 0b1000].get(usize::from(last)) {
             let zero = self.word(0);
@@ -387,7 +387,7 @@ impl Selector<'_> {
             if mask == 0 {
                 continue;
             }
-            self.set_coordinates(0, mask, swizzled(source, [first, first + 1, first, first + 1]));
+            self.set_coordinates(0, mask, composed(source, [first, first + 1, first, first + 1]));
             let result = self.next_texels();
             let texture = Texture {
                 mode: Mode::Derivative(axis),
@@ -396,7 +396,7 @@ impl Selector<'_> {
                 ..Texture::new(TextureOp::Derivative, 0, 0)
             };
             let operation = self.operation(Operation::Texture(texture));
-            let operation = swizzled(operation, [0, 1, 0, 1]);
+            let operation = composed(operation, [0, 1, 0, 1]);
             // One component has the other one's value in its channels, so that no other component is read.
             let only = if mask == 2 { 1 } else { 0 };
             let read = [0, 1, only, only].map(|c: u8| if mask >> c & 1 != 0 { c } else { only });
@@ -404,7 +404,7 @@ impl Selector<'_> {
             let written = Destination::new(File::Special, result, mask);
             self.push(Instruction::new(Op::Texture, Some(written), [operation, coordinates]));
             let value = Source::new(File::Special, result);
-            let value = if first == 2 { swizzled(value, [0, 1, 0, 1]) } else { value };
+            let value = if first == 2 { composed(value, [0, 1, 0, 1]) } else { value };
             self.emit(Op::Mov, Destination { mask: mask << first, ..to }, [value]);
         }
         self.deliver(to, late);

@@ -6,7 +6,7 @@ use tgsi_vec4::simple::{Destination, File, Source};
 
 use super::Selector;
 use super::memory::operand_register;
-use super::operands::{lane, swizzled};
+use super::operands::{composed, lane};
 use super::resources::Number;
 use crate::isa::alu::AluOp;
 use crate::isa::load_store::{IndexFormat, LoadStore, LoadStoreOp, Operand};
@@ -108,13 +108,13 @@ impl Selector<'_> {
                 let row = body.base(inst).wrapping_add(constant(1)?);
                 let first = body.component(inst);
                 let source = self.uniform(self.buffer_of(constant(0)?), row);
-                Some(swizzled(source, [0, 1, 2, 3].map(|c: u8| (first + c).min(3))))
+                Some(composed(source, [0, 1, 2, 3].map(|c: u8| (first + c).min(3))))
             }
             IntrinsicOp::LoadUbo => {
                 let offset = constant(1)?;
                 let first = (offset / 4 % 4) as u8;
                 let source = self.uniform(self.buffer_of(constant(0)?), offset / 16);
-                Some(swizzled(source, [0, 1, 2, 3].map(|c: u8| (first + c).min(3))))
+                Some(composed(source, [0, 1, 2, 3].map(|c: u8| (first + c).min(3))))
             }
             _ => None,
         }
@@ -169,7 +169,7 @@ impl Selector<'_> {
         let operand = |component| Operand { register: operand_register(number), component };
         let register = self.set_operand(number, 0b01, lane(index, 0));
         let (load, address) = match buffer {
-            Number::Constant(buffer) => (uniform_load(buffer, offset as i32), swizzled(register, [0; 4])),
+            Number::Constant(buffer) => (uniform_load(buffer, offset as i32), composed(register, [0; 4])),
             Number::Dynamic(buffer) => {
                 self.set_operand(number, 0b10, lane(buffer, 0));
                 let offset = (offset << 2) as i32;
@@ -179,7 +179,7 @@ impl Selector<'_> {
         };
         let load = LoadStore { index: operand(0), shift, ..load };
         let operation = self.operation(Operation::LoadStore(load));
-        let operation = swizzled(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
+        let operation = composed(operation, [0, 1, 2, 3].map(|c: u8| (first + c).min(3)));
         self.load(target, operation, &[address]);
     }
 

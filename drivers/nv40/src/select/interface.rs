@@ -20,7 +20,7 @@ use tgsi_ir::{Body, Def, Inst, InstData, Shader, ShaderStage};
 use tgsi_vec4::simple::{Destination, File, Source};
 
 use super::Selector;
-use super::operands::swizzled;
+use super::operands::composed;
 use crate::Nv40Error;
 use crate::isa::Chip;
 use crate::lower::is_operand;
@@ -341,7 +341,7 @@ impl Selector<'_> {
         let temp = self.new_temp();
         self.emit(Code::Mov, Destination::new(File::Temporary, temp.index, 0b0001), [source.swizzled([0; 4])]);
         self.emit(Code::Mov, Destination::new(File::Temporary, temp.index, 0b1110), [constant]);
-        swizzled(temp, source.swizzle)
+        composed(temp, source.swizzle)
     }
 
     /// A load that is not an operand: with a run-time index.
@@ -408,7 +408,7 @@ impl Selector<'_> {
             let is_depth = access.location == FragResult::DEPTH;
             let to = Destination::new(File::Output, place.number.into(), if is_depth { 0b0100 } else { mask });
             let channels = if is_depth { [0; 4] } else { [0, 1, 2, 3].map(value_of) };
-            self.emit(Code::Mov, to, [swizzled(source, channels)]);
+            self.emit(Code::Mov, to, [composed(source, channels)]);
             return Ok(());
         }
         if !is_clip {
@@ -417,7 +417,7 @@ impl Selector<'_> {
             let mask = if is_scalar { mask & 1 } else { mask };
             if mask != 0 {
                 let to = Destination::new(File::Output, place.number.into(), mask);
-                self.emit(Code::Mov, to, [swizzled(source, [0, 1, 2, 3].map(value_of))]);
+                self.emit(Code::Mov, to, [composed(source, [0, 1, 2, 3].map(value_of))]);
             }
             return Ok(());
         }
@@ -437,7 +437,7 @@ impl Selector<'_> {
             let place = Place { number, component: (4 + component - c) & 3 };
             note(&mut self.interface.written, access, place, 1 << c);
             let to = Destination::new(File::Output, number.into(), 1 << component);
-            self.emit(Code::Mov, to, [swizzled(source, [value_of(c); 4])]);
+            self.emit(Code::Mov, to, [composed(source, [value_of(c); 4])]);
         }
         Ok(())
     }

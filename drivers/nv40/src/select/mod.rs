@@ -11,13 +11,13 @@ mod interface;
 mod operands;
 mod texture;
 
-use cranelift_entity::SecondaryMap;
 use tgsi_ir::body::{CfEvent, JumpKind, TexSrcKind};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader};
 use tgsi_registers::assign_registers::{AssignOptions, Assignment, assign_registers};
 use tgsi_registers::chase;
 use tgsi_registers::modifiers::ModifierPolicy;
+use tgsi_registers::select::ValueTemps;
 use tgsi_vec4::simple::{Destination, File, Guard, Instruction, Source, join_rows, push_legal};
 
 use crate::Nv40Error;
@@ -40,7 +40,7 @@ struct Selector<'a> {
     program: Program,
     interface: Interface,
     /// The temporary of a value or a register of the IR, by value or handle.
-    temps: SecondaryMap<Def, Option<i32>>,
+    temps: ValueTemps,
     /// The registers of the chasing style.
     assignment: Option<Assignment>,
     conditions: Conditions,
@@ -97,7 +97,7 @@ impl<'a> Selector<'a> {
             policy,
             program,
             interface: Interface::of(shader, body, options.chip, linked)?,
-            temps: SecondaryMap::new(),
+            temps: ValueTemps::default(),
             assignment,
             conditions: Conditions::of(options.chip),
             addresses: Addresses::default(),

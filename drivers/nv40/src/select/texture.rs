@@ -11,7 +11,7 @@ use tgsi_ir::{InstData, ShaderStage};
 use tgsi_vec4::simple::{Destination, File, Source};
 
 use super::Selector;
-use super::operands::{lane, swizzled};
+use super::operands::{composed, lane};
 use crate::Nv40Error;
 use crate::isa::Chip;
 use crate::machine::{Code, Lookup, Sample};
@@ -184,7 +184,7 @@ impl Selector<'_> {
             self.emit_to(code, to.masked(mask & 0b0011), [source]);
         }
         if mask & 0b1100 != 0 {
-            let high = self.computed(code, mask >> 2, [swizzled(source, [2, 3, 2, 3])]);
+            let high = self.computed(code, mask >> 2, [composed(source, [2, 3, 2, 3])]);
             self.emit_to(Code::Mov, to.masked(mask & 0b1100), [high.swizzled([0, 1, 0, 1])]);
         }
         self.deliver(to, after);

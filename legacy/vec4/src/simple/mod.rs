@@ -51,6 +51,7 @@ mod allocate;
 mod constants;
 mod machine;
 mod merge;
+mod operands;
 mod optimize;
 mod propagate;
 mod share_operands;
@@ -70,6 +71,7 @@ use crate::{Flow, Program, Reg};
 
 pub use constants::pack_constants;
 pub use merge::join_rows;
+pub use operands::{Target, absolute, composed, lane, negated};
 pub use optimize::optimize;
 
 /// The maximum number of sources of an instruction.

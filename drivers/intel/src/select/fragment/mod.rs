@@ -12,7 +12,7 @@ use tgsi_ir::{Def, Inst, InstData};
 use tgsi_vec4::simple::{Destination, File, Instruction, Source};
 
 use super::interface::{Access, access};
-use super::operands::{Target, lane, swizzled};
+use super::operands::{Target, composed, lane};
 use super::{Selector, alu};
 use crate::error::IntelError;
 use crate::isa::{MathFunction, Opcode, Type};
@@ -214,7 +214,7 @@ impl Selector<'_> {
         let source = self.source_of(body.source(inst, 0));
         let value_of = |c: u8| (c + first).saturating_sub(access.component).min(3);
         let to = Destination::new(File::Output, number.into(), mask);
-        self.emit(COPY, to, [swizzled(source, [0, 1, 2, 3].map(value_of))]);
+        self.emit(COPY, to, [composed(source, [0, 1, 2, 3].map(value_of))]);
         Ok(())
     }
 
