@@ -187,8 +187,8 @@ fn change_quotient(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Adds products without rounding them: the operand of a sum, if it is a product, preferably that with a number; all but
-/// the last product of a dot product.
+/// Adds products without rounding them: the operand of a sum, if it is a product, preferably that with a number; of a
+/// dot product all products except the last one.
 fn change_sum(body: &mut Body, inst: Inst, preferred: usize) -> bool {
     let (Some((op, flags)), Some(def)) = (body.alu(inst), body.inst_def(inst)) else { return false };
     if flags.is_exact() || body.bit_size(def) != 32 {

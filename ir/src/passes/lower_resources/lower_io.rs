@@ -135,7 +135,7 @@ fn locate<'a>(
         ty = element;
     }
     let (scalar, _) = types.as_vector(ty)?;
-    // Locations without a slot share the last number, which is none.
+    // Locations without a slot share the last number, which is not a slot.
     let location = u32::try_from(data.location).ok().filter(|&l| l < 127).unwrap_or(127);
     let inside = if slots < all_slots { slots } else { 0 };
     let range = match dynamic.is_empty() {
