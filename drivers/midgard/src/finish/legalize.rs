@@ -29,8 +29,8 @@ pub(super) fn legalize(program: &mut MachineProgram) {
     }
 }
 
-/// Copies results of textures that are read after a write-out, which overwrites r0 and r1: on some chips these registers
-/// hold the results.
+/// Copies results of textures that are read after a write-out, which overwrites r0 and r1: on some chips these
+/// registers hold the results.
 pub(super) fn keep_texels(program: &mut MachineProgram) {
     // For each register the instruction that writes its value, and whether a write-out follows.
     let mut values: [(Option<usize>, bool); 2] = [(None, false); 2];

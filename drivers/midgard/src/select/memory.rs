@@ -106,8 +106,8 @@ impl Selector<'_> {
         self.push(Instruction::new(Op::Store, None, [operation, value].into_iter().chain(address.sources)));
     }
 
-    /// The offset of an element of an array, in bytes from the start of the array if it is not a constant. Stores beyond
-    /// the end have an element.
+    /// The offset of an element of an array, in bytes from the start of the array if it is not a constant. Stores
+    /// beyond the end have an element.
     fn element(&mut self, array: Array, register: ArrayRegister) -> (Option<Source>, u32) {
         let Some(index) = register.indirect else {
             return (None, array.offset + register.base.min(array.elements) * 16);
