@@ -46,7 +46,7 @@ use crate::isa::Chip;
 
 pub use fragment::{
     Barycentrics, DEPTH_OUTPUT, FragmentInterface, FragmentPayload, FragmentProgram, FragmentSystemValues,
-    SAMPLE_MASK_OUTPUT,
+    SAMPLE_MASK_OUTPUT, SECOND_COLOUR_OUTPUT,
 };
 
 /// The surfaces of a program, by their places in the binding table: render targets, textures, constant buffers, storage

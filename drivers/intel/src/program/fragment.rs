@@ -106,6 +106,8 @@ pub struct FragmentSystemValues {
 pub const DEPTH_OUTPUT: u8 = 8;
 /// The number of the output with the mask of samples.
 pub const SAMPLE_MASK_OUTPUT: u8 = 9;
+/// The number of the output with the second colour for blending.
+pub const SECOND_COLOUR_OUTPUT: u8 = 10;
 
 /// The interface of a fragment program.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -120,7 +122,8 @@ pub struct FragmentInterface {
     pub system_values: FragmentSystemValues,
     /// Attributes in the payload, with those of system values.
     pub attributes: u8,
-    /// The outputs. The slot is the number of the render target, [`DEPTH_OUTPUT`] or [`SAMPLE_MASK_OUTPUT`].
+    /// The outputs. The slot is the number of the render target, [`DEPTH_OUTPUT`], [`SAMPLE_MASK_OUTPUT`] or
+    /// [`SECOND_COLOUR_OUTPUT`].
     pub outputs: Vec<Varying>,
     /// Render targets that are written, bit 0 = the first one. Without any, a message without use ends the
     /// thread.
@@ -131,6 +134,9 @@ pub struct FragmentInterface {
     pub kills: bool,
     /// Whether the depth is written.
     pub writes_depth: bool,
+    /// Whether the second colour for blending is written, with the first render target, which is the only one.
+    #[serde(default)]
+    pub writes_second_colour: bool,
     /// Whether the mask of samples is written.
     pub writes_sample_mask: bool,
     /// The register that has the mask of samples as numbers of 32 bits at the end of the thread.

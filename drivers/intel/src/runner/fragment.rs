@@ -10,7 +10,7 @@ use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits, SUB
 use super::resources::{Fragments, Surroundings, push_constants};
 use super::run_error;
 use crate::container::words_to_bytes;
-use crate::program::{DEPTH_OUTPUT, FragmentProgram, SAMPLE_MASK_OUTPUT};
+use crate::program::{DEPTH_OUTPUT, FragmentProgram, SAMPLE_MASK_OUTPUT, SECOND_COLOUR_OUTPUT};
 use crate::simulator::{Launch, Registers, Simulator};
 
 /// A fragment program with valid words.
@@ -159,6 +159,9 @@ impl Fragments {
     fn output(&self, number: u8, component: usize, lane: usize) -> u32 {
         let words = match number {
             DEPTH_OUTPUT => self.writes.values().next().and_then(|write| write.depth),
+            SECOND_COLOUR_OUTPUT => {
+                self.writes.get(&0).and_then(|write| write.second_colour).map(|colour| colour[component])
+            }
             target => self.writes.get(&target).map(|write| write.colour[component]),
         };
         words.map_or(0, |words| words[lane])

@@ -16,7 +16,7 @@
 use crate::isa::{Chip, GENERAL_REGISTERS};
 use crate::machine::{Op, Program};
 use crate::message::{BufferAccess, Message};
-use crate::program::{DEPTH_OUTPUT, FragmentInterface, SAMPLE_MASK_OUTPUT};
+use crate::program::{DEPTH_OUTPUT, FragmentInterface, SAMPLE_MASK_OUTPUT, SECOND_COLOUR_OUTPUT};
 
 use super::operation::FragmentOp;
 
@@ -31,6 +31,8 @@ pub(super) struct TargetWrite {
     pub(super) has_header: bool,
     /// Whether the mask of samples follows.
     pub(super) has_mask: bool,
+    /// Whether the second colour follows the first one.
+    pub(super) has_second: bool,
     /// Whether the depth is last.
     pub(super) has_depth: bool,
 }
@@ -46,14 +48,19 @@ impl TargetWrite {
         self.mask() + u8::from(self.has_mask)
     }
 
+    /// The first register of the second colour.
+    pub(super) fn second(&self) -> u8 {
+        self.colour() + 4
+    }
+
     /// The register of the depth.
     pub(super) fn depth(&self) -> u8 {
-        self.colour() + 4
+        self.second() + if self.has_second { 4 } else { 0 }
     }
 
     /// The number of registers.
     pub(super) fn length(&self) -> u8 {
-        4 + u8::from(self.has_depth) + self.colour() - self.first
+        self.depth() + u8::from(self.has_depth) - self.first
     }
 }
 
@@ -129,6 +136,7 @@ impl Layout {
                 first: 0,
                 has_header,
                 has_mask: interface.writes_sample_mask,
+                has_second: interface.writes_second_colour && target == 0,
                 has_depth: interface.writes_depth,
             };
             top = top.saturating_sub(write.length());
@@ -163,6 +171,10 @@ impl Layout {
         match number {
             DEPTH_OUTPUT => self.writes.first().map(TargetWrite::depth),
             SAMPLE_MASK_OUTPUT => self.sample_mask,
+            SECOND_COLOUR_OUTPUT => {
+                let write = self.writes.iter().find(|write| write.has_second)?;
+                Some(write.second() + component)
+            }
             target => {
                 let write = self.writes.iter().find(|write| write.target == target)?;
                 Some(write.colour() + component)

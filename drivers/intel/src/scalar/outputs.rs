@@ -11,6 +11,8 @@ use crate::isa::{
 const WRITE: u32 = 12 << 14;
 /// One colour for eight lanes.
 const SINGLE_COLOUR: u32 = 4 << 8;
+/// Two colours for eight lanes.
+const TWO_COLOURS: u32 = 2 << 8;
 /// The last render target.
 const LAST: u32 = 1 << 12;
 
@@ -57,7 +59,8 @@ impl Emitter<'_> {
             self.push(copy_register(write.depth(), first));
         }
         let last = if is_last { LAST } else { 0 };
-        let bits = u32::from(write.target) | SINGLE_COLOUR | last | WRITE;
+        let colours = if write.has_second { TWO_COLOURS } else { SINGLE_COLOUR };
+        let bits = u32::from(write.target) | colours | last | WRITE;
         let bits = descriptor(bits, write.has_header, 0, write.length().into());
         let payload = Operand::linear(write.first, Type::F);
         let to = Destination::null(Type::Uw);

@@ -29,12 +29,13 @@ pub(crate) enum Interfaces {
 /// A register of the interface and its slot. Several registers may have one slot.
 pub(super) type Key = (u8, u32);
 
-/// The register, the location, and the first component of an access.
+/// The register, the location, and the first component of an access; whether the location is that of a second colour.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub(super) register: u32,
     pub(super) location: u8,
     pub(super) component: u8,
+    pub(super) is_second: bool,
 }
 
 impl Access {
@@ -51,6 +52,7 @@ pub(super) fn access(body: &Body, inst: Inst) -> Option<Access> {
         register: body.base(inst).wrapping_add(offset),
         location: semantics.location.wrapping_add(offset as u8),
         component: body.component(inst).min(3),
+        is_second: semantics.dual_source_blend_index,
     })
 }
 

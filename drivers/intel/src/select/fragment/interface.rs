@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::slots::{FragResult, VaryingSlot};
 use tgsi_ir::variable::VariableModes;
-use tgsi_ir::{Body, Inst, Shader};
+use tgsi_ir::{Body, Shader};
 
 use super::super::interface::{Access, Key, access, note};
 use crate::program::{
-    Barycentrics, DEPTH_OUTPUT, FragmentInterface, FragmentSystemValues, SAMPLE_MASK_OUTPUT, Varying,
+    Barycentrics, DEPTH_OUTPUT, FragmentInterface, FragmentSystemValues, SAMPLE_MASK_OUTPUT, SECOND_COLOUR_OUTPUT,
+    Varying,
 };
 
 /// The number of render targets of the hardware.
@@ -49,9 +50,10 @@ pub(crate) struct FragmentParts {
     pub(super) parts: FragmentInterface,
 }
 
-/// The output of a location.
-fn output(location: u8) -> Option<u8> {
-    match location {
+/// The output of an access.
+fn output(access: Access) -> Option<u8> {
+    match access.location {
+        FragResult::COLOR | FragResult::DATA0 if access.is_second => Some(SECOND_COLOUR_OUTPUT),
         FragResult::DEPTH => Some(DEPTH_OUTPUT),
         FragResult::SAMPLE_MASK => Some(SAMPLE_MASK_OUTPUT),
         FragResult::COLOR => Some(0),
@@ -73,7 +75,7 @@ impl FragmentParts {
                     keys.extend(access(body, inst).filter(is_attribute).map(Access::key));
                 }
                 IntrinsicOp::StoreOutput => {
-                    let target = access(body, inst).and_then(|access| output(access.location));
+                    let target = access(body, inst).and_then(output);
                     targets = target.filter(|&target| target < TARGETS).map_or(targets, |t| targets.max(t + 1));
                 }
                 _ => {}
@@ -118,15 +120,16 @@ impl FragmentParts {
     /// The number of an output, and the first component of it, for the components of a register that are written. `None`
     /// if the hardware lacks it.
     pub(super) fn write(&mut self, access: Access, mask: u8) -> Option<(u8, u8)> {
-        let number = output(access.location)?;
+        let number = output(access)?;
         let first = mask.trailing_zeros() as u8 & 3;
         // A single number may be in any component of the register.
-        let is_single = number >= TARGETS;
+        let is_single = matches!(number, DEPTH_OUTPUT | SAMPLE_MASK_OUTPUT);
         let (component, mask) = if is_single { ((4 - first) & 3, 1 << first) } else { (0, mask) };
         note(&mut self.written, access, number, component, mask);
         match number {
             DEPTH_OUTPUT => self.parts.writes_depth = true,
             SAMPLE_MASK_OUTPUT => self.parts.writes_sample_mask = true,
+            SECOND_COLOUR_OUTPUT => self.parts.writes_second_colour = true,
             target => self.parts.targets |= 1 << target,
         }
         self.parts.is_broadcast |= access.location == FragResult::COLOR;
@@ -154,9 +157,4 @@ impl FragmentParts {
         inputs.sort_by_key(|input| input.slot);
         FragmentInterface { inputs, outputs: self.written.into_values().collect(), ..self.parts }
     }
-}
-
-/// Whether a store has the second colour of dual source blending.
-pub(super) fn is_second_colour(body: &Body, inst: Inst) -> bool {
-    IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics)).dual_source_blend_index
 }

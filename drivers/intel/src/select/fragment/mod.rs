@@ -17,10 +17,10 @@ use super::{Selector, alu};
 use crate::error::IntelError;
 use crate::isa::{MathFunction, Opcode, Type};
 use crate::machine::{Alu, COPY, Op};
-use crate::program::{Barycentrics, FragmentSystemValues};
+use crate::program::{Barycentrics, DEPTH_OUTPUT, FragmentSystemValues, SAMPLE_MASK_OUTPUT};
 use crate::scalar::{EvaluationPlace, FragmentOp, PayloadValue};
 
-use interface::{Evaluation, coordinates, is_second_colour};
+use interface::{Evaluation, coordinates};
 
 pub(crate) use interface::FragmentParts;
 
@@ -200,9 +200,6 @@ impl Selector<'_> {
         if matches!(body.inst(body.def_inst(body.src(inst, 0))), InstData::Undef) {
             return Ok(());
         }
-        if is_second_colour(body, inst) {
-            return Err(self.lacks(inst, "second colour for blending"));
-        }
         let mask = (body.write_mask(inst) as u8) << access.component & 15;
         if mask == 0 {
             return Ok(());
@@ -210,7 +207,8 @@ impl Selector<'_> {
         let Some((number, first)) = self.fragment.write(access, mask) else {
             return Err(self.lacks(inst, "output of this kind"));
         };
-        let mask = if first == 0 && number < 8 { mask } else { 1 };
+        let is_single = matches!(number, DEPTH_OUTPUT | SAMPLE_MASK_OUTPUT);
+        let mask = if is_single { 1 } else { mask };
         let source = self.source_of(body.source(inst, 0));
         let value_of = |c: u8| (c + first).saturating_sub(access.component).min(3);
         let to = Destination::new(File::Output, number.into(), mask);
