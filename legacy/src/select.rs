@@ -141,7 +141,7 @@ pub fn constant_words(body: &Body, def: Def) -> Option<[u32; 4]> {
     }
 }
 
-/// The virtual temporaries of values in SSA form and of registers, for drivers with a selection of their own.
+/// The virtual temporaries of values in SSA form and of registers, for drivers that do not implement [`Selection`].
 #[derive(Clone, Default, Debug)]
 pub struct ValueTemps(SecondaryMap<Def, Option<u32>>);
 
