@@ -11,10 +11,11 @@ use tgsi_vec4::simple::{Destination, File, Instruction, Results, SimpleMachine, 
 
 use super::bundle::{ADDED, AluMembers, Bundle, Condition, Member};
 use super::graph::{Edge, Node};
+use super::stays_between;
 use super::units::{can_execute, channels, is_vector_selection};
 use crate::isa::alu::{AluOp, Unit};
 use crate::isa::load_store::LoadStoreOp;
-use crate::machine::{CONDITION, DEPTH_ONLY, Machine, MachineInstruction, Op, Operation, WRITE_OUT};
+use crate::machine::{CONDITION, DEPTH_ONLY, Machine, MachineInstruction, Op, Operation, WRITE_OUT, texel_register};
 
 /// The number of ready instructions that are compared.
 const WINDOW: usize = 48;
@@ -40,6 +41,8 @@ pub(super) struct Context<'a> {
     pub(super) pressure: i32,
     /// Whether values are never in r0 and r1.
     pub(super) has_reserved: bool,
+    /// Whether r0 and r1 are results of textures.
+    pub(super) aliases_texels: bool,
 }
 
 /// The kind of bundle of an instruction.
@@ -281,7 +284,7 @@ impl<'a> Scheduler<'a> {
             (takes_copies || instruction.op != Op::Mov)
                 && can_execute(unit, instruction)
                 && self.fits(node, unit, bundle)
-                && (!writes_out || self.has_one_writer(instruction))
+                && (!writes_out || self.stays_between(bundle, instruction))
                 && (bundle.is_empty() || self.has_registers(node))
                 && bundle.has_constants(instruction, self.context.constants)
                 && (instruction.op != Op::Select || self.has_condition(bundle, instruction))
@@ -302,11 +305,11 @@ impl<'a> Scheduler<'a> {
         debug_assert!(is_added, "the constants of a selection and its condition fit together");
     }
 
-    /// Whether a result can stay between the stages: one instruction writes it.
-    fn has_one_writer(&self, instruction: &MachineInstruction) -> bool {
+    /// Whether a result stays between the stages of a bundle.
+    fn stays_between(&self, bundle: &AluMembers, instruction: &MachineInstruction) -> bool {
         let temp = instruction.destination.and_then(|to| self.temp(to.file, to.index));
-        temp.and_then(|temp| self.context.uses.get(temp))
-            .is_some_and(|uses| uses.writes == 1 && instruction.op != Op::ToHalf)
+        let uses = temp.and_then(|temp| self.context.uses.get(temp));
+        uses.is_some_and(|uses| stays_between(bundle, instruction, *uses))
     }
 
     /// Whether an instruction beside others leaves enough registers.
@@ -546,8 +549,12 @@ impl<'a> Scheduler<'a> {
     fn colour_units(&self, writers: &[u32], chosen: Writers) -> Option<(Writers, Unit)> {
         let Some(&next) = writers.get(chosen.len()) else {
             let reads = |node: u32| {
+                let Context { has_reserved, aliases_texels, .. } = *self.context;
                 let mut sources = self.instruction(node).sources.iter();
-                !self.context.has_reserved && sources.any(|source| source.file == File::Temporary)
+                sources.any(|source| {
+                    let is_texel = texel_register(source.file, source.index).is_some();
+                    !has_reserved && source.file == File::Temporary || aliases_texels && is_texel
+                })
             };
             let last_read = chosen.iter().filter(|(node, _)| reads(*node)).map(|(_, unit)| *unit as u8).max();
             let first_write = chosen.iter().map(|(_, unit)| *unit as u8).min();

@@ -92,6 +92,7 @@ pub(crate) fn schedule(
         packs,
         pressure,
         has_reserved: reserved > 0,
+        aliases_texels: program.machine.chip.aliases_texture_registers(),
     };
     let mut live = vec![0u8; program.temps()];
     let mut blocks = Vec::new();
@@ -109,9 +110,8 @@ pub(crate) fn schedule(
         let is_plain_flow = flow.is_some_and(|flow| flow.op != Op::If);
         let range = if is_plain_flow { range.start..range.end - 1 } else { range };
         let instructions = &program.instructions()[range.clone()];
-        let aliases_texels = program.machine.chip.aliases_texture_registers();
         let accesses = &program.accesses()[range.clone()];
-        let nodes = graph::graph(instructions, accesses, first_temp, operations, aliases_texels);
+        let nodes = graph::graph(instructions, accesses, first_temp, operations, context.aliases_texels);
         let bundles = Scheduler::new(&context, instructions, &nodes, live.clone()).run();
         for access in program.accesses()[range].iter().rev() {
             if let Some(written) = access.written()
@@ -155,6 +155,25 @@ fn uses(program: &MachineProgram) -> Vec<Uses> {
         }
     }
     uses
+}
+
+/// The units of the second stage.
+const SECOND_STAGE: [Unit; 3] = [Unit::Vadd, Unit::Smul, Unit::Vlut];
+
+/// Whether only the second stage of a bundle reads the result of an instruction of the first one, which alone writes it.
+fn stays_between(members: &AluMembers, instruction: &MachineInstruction, uses: Uses) -> bool {
+    let Some(to) = instruction.destination.filter(|to| to.file == File::Temporary) else { return false };
+    let readers = SECOND_STAGE.iter().filter_map(|&unit| members.units[unit as usize].as_ref());
+    let reads = readers.map(|(_, reader)| {
+        let first = usize::from(reader.op == Op::Select);
+        let sources = reader.sources.iter().enumerate().skip(first).filter(|(_, source)| to.is_read_by(source));
+        // Components that are not written are undefined.
+        let written =
+            sources.filter(|&(number, source)| swizzled(channels(reader, number), source.swizzle) & !to.mask == 0);
+        written.count() as u32
+    });
+    // Half of a word stays undefined.
+    instruction.op != Op::ToHalf && uses.writes == 1 && reads.sum::<u32>() == uses.reads
 }
 
 /// Appends bundles to a program.
@@ -223,25 +242,13 @@ impl Writer<'_> {
             else {
                 continue;
             };
-            let is_read = |source: &Source| source.file == File::Temporary && source.index == to.index;
-            let second = [Unit::Vadd, Unit::Smul, Unit::Vlut];
-            let readers = second.iter().filter_map(|&unit| members.units[unit as usize].as_ref());
-            let reads = readers.map(|(_, reader)| {
-                let first = usize::from(reader.op == Op::Select);
-                let sources = reader.sources.iter().enumerate().skip(first).filter(|(_, source)| is_read(source));
-                // Components that are not written are undefined.
-                let written = sources
-                    .filter(|&(number, source)| swizzled(channels(reader, number), source.swizzle) & !to.mask == 0);
-                written.count() as u32
-            });
-            // Half of a word stays undefined.
-            let is_whole = instruction.op != Op::ToHalf;
-            if !is_whole || uses.writes != 1 || reads.sum::<u32>() != uses.reads {
+            if !stays_between(members, instruction, *uses) {
                 continue;
             }
+            let is_read = |source: &Source| to.is_read_by(source);
             let register = i32::from(PIPELINE) + next;
             next += 1;
-            for unit in second {
+            for unit in SECOND_STAGE {
                 if let Some((_, reader)) = &mut members.units[unit as usize] {
                     for source in reader.sources.iter_mut().filter(|source| is_read(source)) {
                         (source.file, source.index) = (File::Special, register);
