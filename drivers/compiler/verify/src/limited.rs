@@ -149,4 +149,20 @@ mod tests {
         assert_eq!(limited.level(&request, 1), 1.0);
         assert_eq!(limited.texture_size(0, 16, SamplerDim::Dim2D, false).size[0], 0);
     }
+
+    #[test]
+    fn images_beyond_the_last_do_not_exist() {
+        let mut resources = AnalyticResources::default();
+        let mut limits = TextureLimits::default();
+        limits.images = Some(2);
+        let mut limited = LimitedResources { resources: &mut resources, limits };
+        for image in [1, 2, u32::MAX] {
+            limited.image_store((image, [3, 4, 0], 0), [5; 4]);
+        }
+        assert_eq!(limited.image_load((1, [3, 4, 0], 0)), [5; 4]);
+        assert_eq!(limited.image_load((2, [3, 4, 0], 0)), [0; 4]);
+        assert_eq!(limited.image_size(2, SamplerDim::Dim2D, false), TextureSize::default());
+        assert_ne!(limited.image_size(1, SamplerDim::Dim2D, false), TextureSize::default());
+        assert_eq!(resources.stored_texels().len(), 1);
+    }
 }
