@@ -174,8 +174,8 @@ pub type SlotLocations = BTreeMap<(bool, i32), LinkedSlot>;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct TextureLimits {
-    /// The bits of coordinates of images, if they are fewer than 32. Coordinates beyond the signed numbers of these bits
-    /// become the first or the last one, which no image has.
+    /// The bits of coordinates of images, if they are fewer than 32. Coordinates beyond the signed numbers of these
+    /// bits become the first or the last one, which no image has.
     pub coordinate_bits: Option<u8>,
     /// The number of images, if it is bounded: loads from others are 0, and stores have no effect.
     pub images: Option<u32>,
@@ -197,7 +197,8 @@ pub struct Fidelity {
     pub lacks_selections: bool,
     /// Floats cannot be compared: they are subtracted, and must be finite.
     pub lacks_comparisons: bool,
-    /// Operations that lowering replaces by others with approximately equal results.
+    /// Operations that lowering replaces by others with approximately equal results. For sums and dot products:
+    /// products are added without rounding them.
     pub approximations: &'static [AluOp],
     /// Operations that the executor of the code may round differently from the IR. If there are any, their results for
     /// NaN and infinities may differ too, as may those of sums and products. Empty if interpreters run the code.
@@ -308,8 +309,8 @@ pub trait Target: Any + Debug + Send + Sync {
     /// target [keeps the interface](Self::keeps_interface) or [the source](Self::keeps_source): it is the source, with
     /// instructions only if the target keeps them.
     ///
-    /// Spans of the instructions of TGSI code start at the [origin](tgsi_ir::Body::origin) of the instruction in the IR,
-    /// or are empty; the compiler replaces them by places in the source.
+    /// Spans of the instructions of TGSI code start at the [origin](tgsi_ir::Body::origin) of the instruction in the
+    /// IR, or are empty; the compiler replaces them by places in the source.
     ///
     /// # Errors
     /// The shader uses something that the target cannot express.

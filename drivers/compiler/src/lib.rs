@@ -18,8 +18,8 @@
 //! - A [`HostCompiler`] translates shader texts sent to a host that reads TGSI.
 //! - [`Compiler::link`] compiles the shaders of a pipeline together and fits their interfaces to each other.
 //!
-//! The order of these steps is defined only in `compiler.rs`. A driver is a crate that implements [`Driver`] and [`Target`],
-//! and one row of the registry; a front end likewise (package `tgsi-registry`).
+//! The order of these steps is defined only in `compiler.rs`. A driver is a crate that implements [`Driver`] and
+//! [`Target`], and one row of the registry; a front end likewise (package `tgsi-registry`).
 
 mod compiler;
 mod driver;

@@ -21,8 +21,8 @@ tgsi_compiler::driver_options! {
             "words" = Form::Words, "The code is the words only.",
             "listing" = Form::Listing, "The code is a listing in the form of Mesa's `elk_disasm`.";
         optimize: bool = true, "unoptimized" = false, "Passes that are not necessary do not run.";
-        /// Vertices have a number in their group, which no hardware provides: for programs that store at a separate place
-        /// for each. Fragments read values that hardware provides once for all lanes as attributes, see
+        /// Vertices have a number in their group, which no hardware provides: for programs that store at a separate
+        /// place for each. Fragments read values that hardware provides once for all lanes as attributes, see
         /// [`FragmentSystemValues`](crate::program::FragmentSystemValues). For runs on the simulator.
         has_lanes: bool = false;
         fuse_mad: bool = true, "no_mad" = false, "Products and sums of fragments stay separate, and are rounded separately.";

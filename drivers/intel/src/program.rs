@@ -50,8 +50,8 @@ pub use fragment::{
 };
 
 /// The surfaces of a program, by their places in the binding table: render targets, textures, constant buffers, storage
-/// buffers, atomic counters, images. One surface without memory (null) follows each of the last four kinds, for accesses
-/// to buffers and images that do not exist.
+/// buffers, atomic counters, images. One surface without memory (null) follows each of the last four kinds, for
+/// accesses to buffers and images that do not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Bindings {
     /// The number of render targets, which come first; other programs than those of fragments have none.
@@ -307,12 +307,13 @@ pub enum Control {
 
 /// The interface of a geometry program.
 ///
-/// Registers at the start of a thread: g0, with the handles of entries and the numbers of invocations (bits 27 to 31) in
-/// dwords 0 and 1; the numbers of primitives in dwords 0 and 4 of g1, if the program reads them; pushed constants; for
-/// each vertex [`GeometryInterface::read_length`] pairs of slots.
+/// Registers at the start of a thread: g0, with the handles of entries and the numbers of invocations (bits 27 to 31)
+/// in dwords 0 and 1; the numbers of primitives in dwords 0 and 4 of g1, if the program reads them; pushed constants;
+/// for each vertex [`GeometryInterface::read_length`] pairs of slots.
 ///
-/// An entry has control data of [`GeometryInterface::control_size`] units, one or two bits for each vertex, then vertices of [`GeometryInterface::vertex_size`] units. The message that ends the thread states
-/// the numbers of vertices in dword 2 of its header.
+/// An entry has control data of [`GeometryInterface::control_size`] units, one or two bits for each vertex, then
+/// vertices of [`GeometryInterface::vertex_size`] units. The message that ends the thread states the numbers of
+/// vertices in dword 2 of its header.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GeometryInterface {
     /// How threads work on primitives.

@@ -6,8 +6,9 @@
 //! 32x4 %5 = fadd %4, %2
 //! ```
 //!
-//! `fmad` rounds both results, as the two instructions do; `ffma` rounds once. Nothing marked exact is fused, because some
-//! machines round once in either case. If both operands of a sum are such products, the later one is fused. Linear.
+//! `fmad` rounds both results, as the two instructions do; `ffma` rounds once. Nothing marked exact is fused, because
+//! some machines round once in either case. If both operands of a sum are such products, the later one is fused.
+//! Linear.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -15,8 +16,8 @@ use tgsi_ir::{Body, Builder, Cursor, Inst, Shader, Swizzle};
 
 use super::lower_float_comparisons::operand;
 
-/// Fuses sums of 32-bit floats into `op`: [`Fmad`](AluOp::Fmad) or [`Ffma`](AluOp::Ffma). Must run on values in SSA form.
-/// Returns whether anything changed.
+/// Fuses sums of 32-bit floats into `op`: [`Fmad`](AluOp::Fmad) or [`Ffma`](AluOp::Ffma). Must run on values in SSA
+/// form. Returns whether anything changed.
 pub fn fuse_sums(shader: &mut Shader, op: AluOp) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {

@@ -21,8 +21,8 @@ const STEPS_PER_STEP: u64 = 50;
 
 impl Checker {
     /// Runs a valid shader with generated inputs, at every stage and as code of the driver, and compares the results.
-    /// With [`exact`](Self::exact) and a target that keeps rounding, source and code must also agree for a consumer that
-    /// rounds differently inside `MAD`, `LRP` and dot products.
+    /// With [`exact`](Self::exact) and a target that keeps rounding, source and code must also agree for a consumer
+    /// that rounds differently inside `MAD`, `LRP` and dot products.
     pub fn verify(&self, source: &Source<'_>) -> Verdict {
         let step = Cell::new(CheckStep::Executor(ExecutorKind::of_source(source)));
         let mut result = compare_stages(self, source, false, &step);
@@ -68,7 +68,8 @@ struct SourceRun {
 }
 
 /// Compares all stages and the code. Returns whether the source terminates with some inputs. `step` tracks the
-/// current step for error reports. Shaders of the generator must terminate, and a driver may lack a form for some of their constructs.
+/// current step for error reports. Shaders of the generator must terminate, and a driver may lack a form for some of
+/// their constructs.
 pub fn compare_stages(
     checker: &Checker,
     source: &Source<'_>,

@@ -158,8 +158,8 @@ fn repeat_write_outs(bundles: &mut Vec<Bundle>, jumps: &mut Vec<Option<Placed>>)
     }
 }
 
-/// States offsets and tags of a program that ends before bundle `main_end` or at the end of a repeated write-out. Branches
-/// that are too far become extended, which can make others too far.
+/// States offsets and tags of a program that ends before bundle `main_end` or at the end of a repeated write-out.
+/// Branches that are too far become extended, which can make others too far.
 fn link(bundles: &mut [Bundle], jumps: &mut [Option<Placed>], main_end: usize) {
     loop {
         let mut starts = Vec::with_capacity(bundles.len() + 1);

@@ -160,7 +160,8 @@ fn uses(program: &MachineProgram) -> Vec<Uses> {
 /// The units of the second stage.
 const SECOND_STAGE: [Unit; 3] = [Unit::Vadd, Unit::Smul, Unit::Vlut];
 
-/// Whether only the second stage of a bundle reads the result of an instruction of the first one, which alone writes it.
+/// Whether only the second stage of a bundle reads the result of an instruction of the first one, which alone writes
+/// it.
 fn stays_between(members: &AluMembers, instruction: &MachineInstruction, uses: Uses) -> bool {
     let Some(to) = instruction.destination.filter(|to| to.file == File::Temporary) else { return false };
     let readers = SECOND_STAGE.iter().filter_map(|&unit| members.units[unit as usize].as_ref());

@@ -1,8 +1,8 @@
 //! Texture instructions and derivatives.
 //!
-//! Coordinates are in r28: the reference of a comparison and the sample in z, the layer in w. The level or bias, and the
-//! numbers of texture and sampler that are known at run time, are in components of r29 that the offset leaves; it is in
-//! y, z and w.
+//! Coordinates are in r28: the reference of a comparison and the sample in z, the layer in w. The level or bias, and
+//! the numbers of texture and sampler that are known at run time, are in components of r29 that the offset leaves; it
+//! is in y, z and w.
 
 use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::BaseType;

@@ -203,8 +203,8 @@ pub trait Environment {
         false
     }
 
-    /// Whether accesses of a thread to memory and images have effects, as those of discarded threads and helpers do not.
-    /// Without effects, stores are dropped, atomic operations give 0, and addresses may be invalid.
+    /// Whether accesses of a thread to memory and images have effects, as those of discarded threads and helpers do
+    /// not. Without effects, stores are dropped, atomic operations give 0, and addresses may be invalid.
     fn has_effects(&mut self, _lane: usize) -> bool {
         true
     }
@@ -242,9 +242,9 @@ pub trait Environment {
         None
     }
 
-    /// Returns a special register of the load/store unit: the program counter of the first bundle and the stack pointer,
-    /// pointers to local storage, or the numbers of thread and workgroup. 64-bit pointers have two words, the low one
-    /// first.
+    /// Returns a special register of the load/store unit: the program counter of the first bundle and the stack
+    /// pointer, pointers to local storage, or the numbers of thread and workgroup. 64-bit pointers have two words, the
+    /// low one first.
     fn system_register(&mut self, _lane: usize, _register: LoadStoreRegister) -> Vec4 {
         [0; 4]
     }

@@ -110,8 +110,8 @@ pub struct Launch<'a> {
     /// The number of issued bundles after which discarded threads leave loops, instead of a jump backwards, that no
     /// other thread of the quad is in. They have no effects, and may have no other reason to leave.
     pub killed_steps: u32,
-    /// Whether the first thread of a quad that executes a texture fetch states texture and sampler for the others, as in
-    /// the interpreters. Otherwise each thread has its own.
+    /// Whether the first thread of a quad that executes a texture fetch states texture and sampler for the others, as
+    /// in the interpreters. Otherwise each thread has its own.
     pub has_uniform_textures: bool,
 }
 

@@ -154,8 +154,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether a thread in a loop of these bundles has no effect: it is discarded, and no thread of its quad that is not
-    /// discarded is in the loop.
+    /// Whether a thread in a loop of these bundles has no effect: it is discarded, and no thread of its quad that is
+    /// not discarded is in the loop.
     fn is_idle(&self, lane: usize, bundles: RangeInclusive<usize>) -> bool {
         let is_in_loop = |lane: &Lane| lane.at.is_some_and(|at| bundles.contains(&at));
         let mut quad = self.lanes.iter().skip(lane & !3).take(4);

@@ -11,10 +11,10 @@
 //!         %1 = txl %0 (coord), %7 (lod), 3 (texture)
 //! ```
 //!
-//! The level is that of the longer gradient; anisotropic filters do not see the other one. Gradients of rectangles are in
-//! texels already. On the face of a cube whose axis m is the longest of the direction d, a coordinate is d.c / d.m, and
-//! the gradient of a coordinate is (g.c - g.m * d.c / d.m) / d.m, for a face from -1 to 1. A minimum level becomes a
-//! maximum of the two levels.
+//! The level is that of the longer gradient; anisotropic filters do not see the other one. Gradients of rectangles are
+//! in texels already. On the face of a cube whose axis m is the longest of the direction d, a coordinate is d.c / d.m,
+//! and the gradient of a coordinate is (g.c - g.m * d.c / d.m) / d.m, for a face from -1 to 1. A minimum level becomes
+//! a maximum of the two levels.
 //!
 //! Cost: linear in the instructions.
 

@@ -117,8 +117,8 @@ impl FragmentParts {
         Some((attribute, self.evaluations.get(&access.register).copied().unwrap_or(smooth)))
     }
 
-    /// The number of an output, and the first component of it, for the components of a register that are written. `None`
-    /// if the hardware lacks it.
+    /// The number of an output, and the first component of it, for the components of a register that are written.
+    /// `None` if the hardware lacks it.
     pub(super) fn write(&mut self, access: Access, mask: u8) -> Option<(u8, u8)> {
         let number = output(access)?;
         let first = mask.trailing_zeros() as u8 & 3;
